@@ -17,7 +17,18 @@ pub enum Awaited {
     /// That one is received.
     Receipt,
     /// That a rank takes part in a broadcast of the machine's own.
-    Member,
+    Member {
+        /// World rank of its root.
+        root: u32,
+    },
+    /// That a rank takes part in a broadcast of the machine's own, and that one takes part in one of another
+    /// root: neither ever begins.
+    OtherRoot {
+        /// World rank of the root.
+        root: u32,
+        /// That of the root whose broadcast the other rank is in.
+        other: u32,
+    },
 }
 
 /// A message that a rank waits for, or a rank.
@@ -80,7 +91,7 @@ impl StuckRank {
                 sought,
             })
         };
-        circle_first((0..).zip(&asked).filter_map(tell).collect())
+        circle_first(roots_apart((0..).zip(&asked).filter_map(tell).collect()))
     }
 
     /// A rank that has come to its end, and whose message for this one nobody takes; none = one of several.
@@ -108,10 +119,45 @@ impl StuckRank {
 fn join(sought: &mut [Sought], missing: u32) {
     let is_collective = |one: &&mut Sought| one.awaited == Awaited::Message && one.tag.is_none();
     let mut named = sought.iter_mut().filter(is_collective);
-    if let Some(one) = named.find(|one| one.peer.is_some()) {
-        one.awaited = Awaited::Member;
+    let named = named.find_map(|one| Some((one.peer?, one)));
+    if let Some((root, one)) = named {
+        one.awaited = Awaited::Member { root };
         one.peer = Some(missing);
     }
+}
+
+/// Finds ranks that wait for each other in broadcasts of one communicator that have different roots. The
+/// machine, which knows broadcasts by their roots and members, takes these for two, and says of who is in
+/// one that it is missing in the other.
+fn roots_apart(mut stuck: Vec<StuckRank>) -> Vec<StuckRank> {
+    let cast = |one: &StuckRank| {
+        one.sought.iter().find_map(|sought| match sought.awaited {
+            Awaited::Member { root } => Some((one.rank, root, sought.peer, sought.comm.clone())),
+            _ => None,
+        })
+    };
+    // Communicators that are apart may have one name; who waits for a rank is in one with it.
+    let casts: Vec<_> = stuck.iter().filter_map(cast).collect();
+    for (rank, root, missing, comm) in &casts {
+        let differs = |&&(who, other, peer, ref of): &&(u32, u32, Option<u32>, String)| {
+            let are_together = *missing == Some(who) || peer == Some(*rank);
+            who != *rank && other != *root && of == comm && are_together
+        };
+        let Some(&(who, other, ..)) = casts.iter().find(differs) else {
+            continue;
+        };
+        let mut own = stuck.iter_mut().filter(|one| one.rank == *rank);
+        let sought = own.find_map(|one| {
+            let mut all = one.sought.iter_mut();
+            all.find(|sought| matches!(sought.awaited, Awaited::Member { .. }))
+        });
+        if let Some(sought) = sought {
+            let root = *root;
+            sought.awaited = Awaited::OtherRoot { root, other };
+            sought.peer = Some(who);
+        }
+    }
+    stuck
 }
 
 /// Puts ranks that wait for each other in a circle in front.
@@ -161,7 +207,14 @@ impl fmt::Display for Sought {
         match awaited {
             Awaited::Message => write!(f, "a message from {}", rank("any rank"))?,
             Awaited::Receipt => write!(f, "{} to receive", rank("anybody"))?,
-            Awaited::Member => write!(f, "{} to take part", rank("somebody"))?,
+            Awaited::Member { .. } => write!(f, "{} to take part", rank("somebody"))?,
+            Awaited::OtherRoot { root, other } => {
+                let who = rank("somebody");
+                write!(
+                    f,
+                    "{who} to take part with root {root}, and not with root {other},"
+                )?;
+            }
         }
         if let Some(tag) = tag {
             write!(f, " with tag {tag}")?;
@@ -224,6 +277,39 @@ mod tests {
         let expected = "rank 1 waits in MPI_Recv for a message from rank 4 with tag 7 in ours and for \
                         rank 2 to take part in MPI_COMM_WORLD";
         assert_eq!(stuck.to_string(), expected);
+    }
+
+    #[test]
+    fn of_broadcasts_with_different_roots_it_is_told_that_they_differ() {
+        let cast = |rank, root: u32, missing, comm: &str| {
+            let mut stuck = waits(rank, &format!("recv\t{root}\t*\t{comm}"));
+            join(&mut stuck.sought, missing);
+            stuck
+        };
+        let told = |stuck: Vec<StuckRank>| {
+            let told = roots_apart(stuck);
+            told.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(vec![
+                cast(0, 0, 1, "x"),
+                cast(1, 1, 1, "x"),
+                cast(2, 0, 1, "x")
+            ]),
+            [
+                "rank 0 waits in MPI_Recv for rank 1 to take part with root 0, and not with root 1, in x",
+                "rank 1 waits in MPI_Recv for rank 0 to take part with root 1, and not with root 0, in x",
+                "rank 2 waits in MPI_Recv for rank 1 to take part with root 0, and not with root 1, in x",
+            ]
+        );
+        // Two communicators of one name, each with a rank that is elsewhere.
+        assert_eq!(
+            told(vec![cast(0, 0, 4, "x"), cast(1, 1, 5, "x")]),
+            [
+                "rank 0 waits in MPI_Recv for rank 4 to take part in x",
+                "rank 1 waits in MPI_Recv for rank 5 to take part in x",
+            ]
+        );
     }
 
     #[test]

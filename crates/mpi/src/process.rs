@@ -51,6 +51,8 @@ pub struct Process {
     /// Number of the next partitioned message that this process sends.
     pub(crate) partitioned: i32,
     pub(crate) messages: Table<MessageId, Probed>,
+    /// Source, tag and communicator of the message that a call waits to see, and does not receive.
+    pub(crate) probing: Option<(i32, i32, CommId)>,
     pub(crate) attached: Vec<(Holder, Attached)>,
     /// Windows.
     pub wins: Windows,
@@ -96,6 +98,7 @@ impl Process {
             operations: Operations::default(),
             partitioned: 0,
             messages: Table::new(),
+            probing: None,
             attached: Vec::new(),
             wins: Windows::default(),
         }
@@ -128,7 +131,9 @@ impl Process {
                 ..wanted
             }
         };
-        self.engine.waits_for().into_iter().map(name).collect()
+        let probed = self.probing.and_then(|probing| self.probed(probing));
+        let wanted = probed.into_iter().chain(self.engine.waits_for());
+        wanted.map(name).collect()
     }
 
     /// A communicator.

@@ -13,6 +13,7 @@ use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::request::{Buffered, Request, Scattered, Source, Started, received};
 use crate::status::Status;
+use crate::transport::Wanted;
 
 /// Bytes that a buffered send takes of the attached buffer beside those of its message.
 pub const BSEND_OVERHEAD: usize = 96;
@@ -529,6 +530,18 @@ impl Process {
             tag,
             source,
         }))
+    }
+
+    /// What a probe waits for, with its context.
+    pub(crate) fn probed(&self, (from, tag, comm): (i32, i32, CommId)) -> Option<(u32, Wanted)> {
+        let sought = self.wanted(from, tag, comm).ok()??;
+        let wanted = Wanted {
+            is_receive: true,
+            peer: sought.sender,
+            tag: sought.tag,
+            comm: String::new(),
+        };
+        Some((sought.context, wanted))
     }
 
     /// Whether a buffered message has room, beside those that are under way.

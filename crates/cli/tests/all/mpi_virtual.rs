@@ -243,6 +243,54 @@ fn who_does_not_take_part_in_a_broadcast_is_named() {
 }
 
 #[test]
+fn roots_of_a_broadcast_that_differ_are_told() {
+    let program = program(&STANDARD);
+    let output = on(&program, "park2019-bus", 3, &["roots"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let waits = |rank, other, root, theirs| {
+        format!(
+            "rank {rank} waits in MPI_Bcast for rank {other} to take part with root {root}, and not with \
+             root {theirs}, in MPI_COMM_WORLD\n"
+        )
+    };
+    for expected in [waits(0, 1, 0, 1), waits(1, 0, 1, 0), waits(2, 1, 0, 1)] {
+        assert!(told.contains(&expected), "{told}");
+    }
+}
+
+/// A chip's cores see no memory of each other; those of this computer do.
+#[test]
+fn who_can_share_memory_is_told() {
+    let program = program(&STANDARD);
+    for chip in ["scc", "park2019-bus"] {
+        assert_eq!(
+            said(&on(&program, chip, 3, &["sharing"])),
+            "1\n1\n1\n",
+            "{chip}"
+        );
+    }
+    assert_eq!(said(&program.run(3, &["sharing"])), "3\n3\n3\n");
+}
+
+#[test]
+fn calls_before_and_after_the_library_runs_end_the_program() {
+    let program = program(&STANDARD);
+    for (check, when) in [
+        ("early", "before MPI_Init"),
+        ("outlived", "after MPI_Finalize"),
+    ] {
+        for output in [program.run(2, &[check]), on(&program, "scc", 2, &[check])] {
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{told}");
+            let expected = format!("corecast: MPI_Barrier was called {when} (MPI_ERR_OTHER)\n");
+            assert!(told.contains(&expected), "{told}");
+            assert!(told.contains(" ended with exit code 1\n"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn ranks_on_other_cores_take_what_their_way_takes() {
     let program = program(&STANDARD);
     let time = |chip: &str, cores: &str| {
@@ -310,6 +358,15 @@ fn a_deadlock_says_who_waits_for_whom_in_which_call() {
   rank 1 waits in MPI_Finalize for rank 0 to receive
 ";
     assert_eq!(fails(&["unreceived"], 2, &[]), (3, expected.to_owned()));
+    // A probe waits as a receive does.
+    let (code, told) = fails(&["probes"], 2, &[]);
+    assert_eq!(code, 3, "{told}");
+    for expected in [
+        "rank 0 waits in MPI_Probe for a message from rank 1 with tag 7 in MPI_COMM_WORLD\n",
+        "rank 1 waits in MPI_Mprobe for a message from any rank with tag 8 in MPI_COMM_WORLD\n",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
 }
 
 #[test]

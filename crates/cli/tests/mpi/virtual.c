@@ -252,6 +252,41 @@ static void absent(void) {
   MPI_Bcast(room, 100, MPI_BYTE, 1, MPI_COMM_WORLD);
 }
 
+/* The ranks do not agree on whose broadcast it is. */
+static void roots(void) {
+  MPI_Bcast(room, 100, MPI_BYTE, me == 1 ? 1 : 0, MPI_COMM_WORLD);
+}
+
+/* Everybody looks for a message that nobody sends. */
+static void probes(void) {
+  MPI_Message message;
+  MPI_Status status;
+  if (me == 0) MPI_Probe(1, 7, MPI_COMM_WORLD, &status);
+  else if (me == 1) MPI_Mprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &message, &status);
+}
+
+/* A window over those with whom memory can be shared; rank 0 prints how many these are, by each way to ask. */
+static void sharing(void) {
+  int types[] = {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED};
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+  for (int index = 0; index < 3; index++) {
+    MPI_Comm node;
+    MPI_Win window;
+    int *memory, size;
+    MPI_Comm_split_type(MPI_COMM_WORLD, types[index], 0, info, &node);
+    MPI_Comm_size(node, &size);
+    MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, node, &memory, &window);
+    *memory = size;
+    MPI_Win_fence(0, window);
+    if (me == 0) printf("%d\n", *memory);
+    MPI_Win_free(&window);
+    MPI_Comm_free(&node);
+  }
+  MPI_Info_free(&info);
+}
+
 /* One collective call of so many bytes, or of blocks of so many; whether it is one. */
 static int collective(const char *name, int bytes) {
   static char given[1 << 20];
@@ -307,6 +342,7 @@ int main(int argc, char **argv) {
   int number = argc > 2 ? atoi(argv[2]) : 0;
   int is_last = 0, provided;
   if (!strcmp(check, "sessions")) return sessions(number);
+  if (!strcmp(check, "early")) MPI_Barrier(MPI_COMM_WORLD);
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -328,6 +364,9 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "crossed")) crossed();
   if (!strcmp(check, "broadcasts")) broadcasts();
   if (!strcmp(check, "absent")) absent();
+  if (!strcmp(check, "roots")) roots();
+  if (!strcmp(check, "probes")) probes();
+  if (!strcmp(check, "sharing")) sharing();
   if (!strcmp(check, "endless")) for (int flag = 0; !flag;) MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   if (!strcmp(check, "loop") && is_last) for (;;);
   if (!strcmp(check, "crash") && is_last) raise(SIGSEGV);
@@ -359,5 +398,6 @@ int main(int argc, char **argv) {
     MPI_Session none;
     printf("%d\n", MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) != MPI_SUCCESS);
   }
+  if (!strcmp(check, "outlived")) MPI_Barrier(MPI_COMM_WORLD);
   return !strcmp(check, "late") && is_last ? 9 : 0;
 }

@@ -190,7 +190,16 @@ fn names_memory(hints: InfoId) -> Result<bool> {
     Ok(all.any(|(key, value)| key == "mpi_hw_resource_type" && value == "mpi_shared_memory"))
 }
 
-/// All ranks share memory.
+/// The color of ranks that can have a window of shared memory together: all of a host; on a chip, where
+/// nobody sees the memory of another core, each rank is alone.
+fn with_whom_shared(mpi: &mut Entered) -> Option<u32> {
+    let transport = mpi.process.engine.transport();
+    Some(match transport.shared_memory() {
+        Some(_) => 0,
+        None => transport.rank(),
+    })
+}
+
 pub fn comm_split_type<A: Abi>(
     comm: Comm<A>,
     split_type: c_int,
@@ -201,12 +210,12 @@ pub fn comm_split_type<A: Abi>(
     let comm = comm.id();
     making("MPI_Comm_split_type", comm, made, |mpi| {
         let color = match split_type {
-            _ if split_type == A::COMM_TYPE_SHARED => Some(0),
+            _ if split_type == A::COMM_TYPE_SHARED => with_whom_shared(mpi),
             _ if (split_type == A::COMM_TYPE_HW_GUIDED
                 || split_type == A::COMM_TYPE_RESOURCE_GUIDED)
                 && names_memory(hints.id())? =>
             {
-                Some(0)
+                with_whom_shared(mpi)
             }
             // Nothing that this library knows divides the ranks of a host any further.
             _ if split_type == A::UNDEFINED

@@ -30,11 +30,16 @@ impl Level {
     }
 }
 
-/// Begins. A process without a transport is no rank: the initial error handler ends it.
+/// Begins. A process without a transport is no rank, and after `MPI_Finalize` there is no object to ask:
+/// the initial error handler ends it.
 fn begin(name: &str, level: Level) -> Result<()> {
     match library::begin(level) {
         Err(error) => errors::cannot_begin(name, &error),
         Ok(true) => Ok(()),
+        Ok(false) if library::stage().1 => {
+            let what = "the library was initialised before, and has ended";
+            errors::cannot_begin(name, &Error::new(Class::Other, what))
+        }
         Ok(false) => Err(Error::new(
             Class::Other,
             "the library was initialised before; that is done once in a process",

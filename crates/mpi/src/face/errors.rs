@@ -3,7 +3,6 @@
 
 use std::ffi::c_int;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::handlers::{self, Handler};
 use super::library::{self, Entered};
@@ -146,17 +145,16 @@ pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "corecast: {line}");
 }
 
-/// A call while the library does not run.
+/// A call while the library does not run: there is no object whose error handler could be asked, and the
+/// initial one ends the program.
 #[cold]
-pub(super) fn outside<A: Abi>(name: &str) -> c_int {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    let (_, is_over) = library::stage();
-    let when = match is_over {
-        true => "after MPI_Finalize",
-        false => "before MPI_Init",
+pub(super) fn outside<A: Abi>(name: &str) -> ! {
+    let when = match library::stage() {
+        (_, true) => "after MPI_Finalize",
+        (false, false) if library::has_rested() => "after its last session had ended",
+        (_, false) => "before MPI_Init",
     };
-    if !SAID.swap(true, Ordering::Relaxed) {
-        say(&format!("{name} was called {when}"));
-    }
-    A::code(Class::Other)
+    let class = class_name::<A>(A::code(Class::Other));
+    say(&format!("{name} was called {when} ({class})"));
+    std::process::exit(1)
 }

@@ -274,6 +274,11 @@ pub(super) fn stage() -> (bool, bool) {
     (stage != BEFORE, stage == AFTER)
 }
 
+/// Whether the library has run and does not.
+pub(super) fn has_rested() -> bool {
+    STAGE.load(Ordering::Acquire) == RESTING
+}
+
 /// What threads may do.
 pub(super) fn level() -> Level {
     let levels = [Level::Single, Level::Funneled, Level::Serialized];

@@ -116,7 +116,7 @@ pub fn call<A: Abi>(
     body: impl FnOnce(&mut Entered) -> Result<()>,
 ) -> c_int {
     let Some(mut entered) = Entered::enter() else {
-        return errors::outside::<A>(name);
+        errors::outside::<A>(name);
     };
     match body(&mut entered) {
         Ok(()) => 0,

@@ -10,6 +10,7 @@ use crate::abi::Abi;
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::handle::{CommId, MessageId, TypeId};
+use crate::process::Process;
 use crate::pt2pt::{SendMode, packed};
 use crate::request as begun;
 use crate::status::Status;
@@ -314,11 +315,26 @@ pub fn recv_init<A: Abi, N: Count>(
     })
 }
 
+/// Waits for a message from a rank, with a tag and in a communicator, that nobody receives yet: who reads of
+/// a deadlock is told of it as of a receive.
+fn wait_probing<T>(
+    mpi: &mut Entered,
+    probing: (i32, i32, CommId),
+    attempt: impl FnMut(&mut Process) -> Result<Option<T>>,
+) -> Result<T> {
+    mpi.process.probing = Some(probing);
+    let found = mpi.wait(attempt);
+    mpi.process.probing = None;
+    found
+}
+
 pub fn probe<A: Abi>(source: c_int, tag: c_int, comm: Comm<A>, status: Out<A::Status>) -> c_int {
     let comm = comm.id();
     call::<A>("MPI_Probe", comm, |mpi| {
         let (source, tag) = (A::peer(source), A::tag(tag));
-        let found = mpi.wait(|process| process.iprobe(source, tag, comm))?;
+        let found = wait_probing(mpi, (source, tag, comm), |process| {
+            process.iprobe(source, tag, comm)
+        })?;
         status.set_status::<A>(&found);
         Ok(())
     })
@@ -352,7 +368,9 @@ pub fn mprobe<A: Abi>(
     let comm = comm.id();
     call::<A>("MPI_Mprobe", comm, |mpi| {
         let (source, tag) = (A::peer(source), A::tag(tag));
-        let (id, found) = mpi.wait(|process| process.improbe(source, tag, comm))?;
+        let (id, found) = wait_probing(mpi, (source, tag, comm), |process| {
+            process.improbe(source, tag, comm)
+        })?;
         status.set_status::<A>(&found);
         message.set(Message::of(id))
     })

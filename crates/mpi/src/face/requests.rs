@@ -19,7 +19,7 @@ pub(super) fn call_request<A: Abi>(
     body: impl FnOnce(&mut Entered, &mut Owner) -> Result<()>,
 ) -> c_int {
     let Some(mut entered) = Entered::enter() else {
-        return errors::outside::<A>(name);
+        errors::outside::<A>(name);
     };
     let mut owner = Owner::Nobody;
     match body(&mut entered, &mut owner) {

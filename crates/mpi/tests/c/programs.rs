@@ -32,14 +32,28 @@ fn an_error_without_a_handler_ends_the_program_with_one_line() {
 }
 
 #[test]
-fn calls_outside_are_errors() {
-    let output = LIBRARY.run("outside");
-    succeeded(&output);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        errors,
-        "corecast: MPI_Comm_rank was called before MPI_Init\n"
-    );
+fn calls_outside_end_the_program_but_those_that_are_allowed_there() {
+    succeeded(&LIBRARY.run("outside"));
+    for (when, told) in [
+        ("before", "MPI_Comm_rank was called before MPI_Init"),
+        (
+            "between",
+            "MPI_Comm_rank was called after its last session had ended",
+        ),
+        ("after", "MPI_Comm_rank was called after MPI_Finalize"),
+        (
+            "again",
+            "MPI_Init: the library was initialised before, and has ended",
+        ),
+    ] {
+        let output = LIBRARY.run_with("outside", &[when]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{when}: {errors}");
+        assert!(
+            errors.starts_with(&format!("corecast: {told}")),
+            "{when}: {errors}"
+        );
+    }
 }
 
 #[test]
