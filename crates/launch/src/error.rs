@@ -33,8 +33,11 @@ pub enum LaunchError {
         what: &'static str,
     },
     /// Nothing to start.
-    #[error("after `:` there is no program")]
-    EmptyPart,
+    #[error("{} `:` there is no program", if *is_first { "before" } else { "after" })]
+    EmptyPart {
+        /// Whether it is the first part.
+        is_first: bool,
+    },
     /// An option of a part that is none.
     #[error("{option:?} after `:` is no option of one program")]
     PartOption {
@@ -87,7 +90,8 @@ impl Help for LaunchError {
                 "`corecast mpirun --help` lists the options; the program comes behind them"
                     .to_owned()
             }
-            Self::EmptyPart => "write `: -n 2 ./program`".to_owned(),
+            Self::EmptyPart { is_first: true } => "write `./program : -n 2 ./another`".to_owned(),
+            Self::EmptyPart { is_first: false } => "write `: -n 2 ./program`".to_owned(),
             Self::PartOption { .. } => {
                 "only -n may stand there; the other options come first, and are for all programs"
                     .to_owned()

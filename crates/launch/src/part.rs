@@ -43,7 +43,10 @@ impl Part {
             if index > 0 {
                 (of_part, words) = options(words)?;
             }
-            let (program, arguments) = words.split_first().ok_or(LaunchError::EmptyPart)?;
+            let empty = LaunchError::EmptyPart {
+                is_first: index == 0,
+            };
+            let (program, arguments) = words.split_first().ok_or(empty)?;
             parts.push(Self {
                 ranks: of_part,
                 program: program.clone(),
@@ -56,9 +59,6 @@ impl Part {
         }
         Ok(parts)
     }
-}
-
-/// The options before a program, and the rest.
 
     /// The files that its ranks may read by their command line: the program, and each argument that names a
     /// file, such as a script or what the program works on.
@@ -73,11 +73,16 @@ impl Part {
             .chain(named.map(Path::to_owned))
             .collect()
     }
+}
+
+/// The options before a program, and the rest.
 fn options(words: &[OsString]) -> Result<(u32, &[OsString]), LaunchError> {
     let (mut ranks, mut rest) = (1, words);
     while let Some((option, after)) = rest.split_first() {
         if option == "-n" || option == "-np" {
-            let (value, after) = after.split_first().ok_or(LaunchError::EmptyPart)?;
+            let (value, after) = after
+                .split_first()
+                .ok_or(LaunchError::EmptyPart { is_first: false })?;
             let number = value.to_str().and_then(|text| text.parse().ok());
             let number = number.filter(|&number: &u32| number > 0 && number <= RANKS_MAX);
             ranks = number.ok_or_else(|| bad_ranks(value))?;
@@ -115,6 +120,10 @@ mod tests {
         let empty = "after `:` there is no program\n  write `: -n 2 ./program`";
         assert_eq!(message(&["./a", ":"]), empty);
         assert_eq!(message(&["./a", ":", "-n", "2"]), empty);
+        assert_eq!(
+            message(&[":", "./a"]),
+            "before `:` there is no program\n  write `./program : -n 2 ./another`"
+        );
         assert_eq!(
             message(&["./a", ":", "-n", "0", "./b"]),
             "-n \"0\": there cannot be so many ranks\n  use 1 to 1024 ranks, of all programs together"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core, plans
-from ._values import U32, U64, flag, number, optional_whole, path_of, shown, whole, word
+from ._values import U64, flag, number, optional_whole, path_of, shown, whole, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError, ProgramError
 from .figures import Figure, write_whole
@@ -30,6 +30,9 @@ __all__ = ["ProgramRun", "mpirun", "replay"]
 
 #: What the libraries of MPI are called that programs ask for.
 LIBRARIES = ("libmpi.so.12", "libmpi_abi.so.1")
+
+#: Most ranks of a program.
+RANKS_MAX = 1024
 
 #: With what a program ends that the loader or the shell cannot start.
 NOT_STARTED = 127
@@ -215,7 +218,7 @@ def mpirun(
     with _path_of(table) as path:
         arguments = {
             "program": _words(program),
-            "ranks": whole("ranks", ranks, 1, U32),
+            "ranks": whole("ranks", ranks, 1, RANKS_MAX),
             "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
             "compute": None if compute is None else number("compute", compute, 1e-6, 1e6),
             "capture": flag("capture", capture),

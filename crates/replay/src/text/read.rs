@@ -80,7 +80,8 @@ fn ranks(line: Option<Cursor<'_>>) -> Result<u32, Fault> {
     }
     let ranks = line.small("number of ranks", RANKS_MAX)?;
     if ranks == 0 {
-        return Err(line.fault("a program of no ranks", "write 1 at least"));
+        let right = format!("write a number from 1 to {RANKS_MAX}");
+        return Err(line.fault("a program of no ranks", right));
     }
     line.end(right)?;
     Ok(ranks)
