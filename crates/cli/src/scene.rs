@@ -213,10 +213,11 @@ impl Scene {
             (None, Some(spec)) => vec![u64::from(spec.ranks())],
             (Some(text), _) => size::list("--ranks", text)?,
         };
-        let fewest = match ranks.iter().min() {
-            Some(&fewest) => u32::try_from(fewest).unwrap_or(u32::MAX).max(1),
+        let count = |ranks: Option<&u64>| match ranks {
+            Some(&ranks) => u32::try_from(ranks).unwrap_or(u32::MAX).max(1),
             None => chip.chip.ranks_max().min(8),
         };
+        let (fewest, most) = (count(ranks.iter().min()), count(ranks.iter().max()));
         let optional = |option, text: &Option<String>| {
             text.as_deref()
                 .map(|text| size::one(option, text))
@@ -243,7 +244,7 @@ impl Scene {
             element: self.dtype,
             op: self.op,
             tuning,
-            surroundings: surroundings::read(self, fewest)?,
+            surroundings: surroundings::read(self, fewest, most)?,
             seed: self.seed,
             limits: self.limits.on(self.place.machine)?,
             ..Plan::new(

@@ -17,16 +17,24 @@ use crate::failure::Failure;
 use crate::input;
 use crate::refusals::{refuse_arrival, refuse_background, refuse_ongoing};
 
+/// What a file of arrivals has.
+const LINES: &str = "one number of cycles per line, for rank 0, 1, ...; `#` begins a comment";
 /// Longest file of arrivals.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// What is asked for; a run has `ranks` ranks.
-pub fn read(scene: &Scene, ranks: u32) -> Result<Surroundings, Failure> {
-    let ongoing = scene.ongoing.iter().map(|text| ongoing(text, ranks));
-    let arrivals = scene.skew.iter().map(|text| arrival(text, ranks));
+/// What is asked for; runs have `fewest` to `most` ranks.
+pub fn read(scene: &Scene, fewest: u32, most: u32) -> Result<Surroundings, Failure> {
+    let ongoing = scene.ongoing.iter().map(|text| ongoing(text, fewest));
+    let arrivals = scene.skew.iter().map(|text| arrival(text, fewest));
+    let arrivals = arrivals.collect::<Result<Vec<_>, _>>()?;
+    for arrival in &arrivals {
+        if let ArrivalPattern::Each { file, cycles } = arrival {
+            check_length(file, cycles, most)?;
+        }
+    }
     Ok(Surroundings {
         ongoing: ongoing.collect::<Result<_, _>>()?,
-        arrivals: arrivals.collect::<Result<_, _>>()?,
+        arrivals,
         background: scene.background.as_deref().map(background).transpose()?,
         is_cold: scene.cold,
     })
@@ -76,9 +84,8 @@ fn arrival(text: &str, ranks: u32) -> Result<ArrivalPattern, Failure> {
 /// A file with one number of cycles per line, for rank 0, 1, ...; empty lines and what follows a
 /// `#` are skipped.
 fn read_arrivals(path: &str, ranks: u32) -> Result<Vec<u64>, Failure> {
-    let help = "one number of cycles per line, for rank 0, 1, ...; `#` begins a comment";
     let unreadable =
-        |why: String| Failure::input(format!("--skew: cannot read `{path}`: {why}")).help(help);
+        |why: String| Failure::input(format!("--skew: cannot read `{path}`: {why}")).help(LINES);
     let text = input::text_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     let mut late = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -86,7 +93,7 @@ fn read_arrivals(path: &str, ranks: u32) -> Result<Vec<u64>, Failure> {
         if word.is_empty() {
             continue;
         }
-        let refuse = |why: String| Failure::input(format!("{path}:{number}: {why}")).help(help);
+        let refuse = |why: String| Failure::input(format!("{path}:{number}: {why}")).help(LINES);
         let cycles = u64::from_str(word)
             .ok()
             .filter(|&cycles| cycles <= ARRIVAL_CYCLES_MAX);
@@ -99,7 +106,18 @@ fn read_arrivals(path: &str, ranks: u32) -> Result<Vec<u64>, Failure> {
         }
         late.push(cycles);
     }
+    check_length(path, &late, ranks)?;
     Ok(late)
+}
+
+/// Refuses a file with fewer numbers than ranks: who is left out is hardly meant to be on time.
+fn check_length(path: &str, late: &[u64], ranks: u32) -> Result<(), Failure> {
+    if late.len() < ranks as usize {
+        let found = late.len();
+        let wrong = format!("--skew: `{path}` has {found} numbers for {ranks} ranks");
+        return Err(Failure::input(wrong).help(LINES));
+    }
+    Ok(())
 }
 
 /// Other traffic on the chip's mesh.
@@ -147,11 +165,13 @@ mod tests {
 
     #[test]
     fn files_of_arrivals_are_read_line_by_line() {
-        assert_eq!(read_text("5\n\n# nobody\n7 # rank 1\n"), Ok(vec![5, 7]));
-        assert_eq!(read_text(""), Ok(vec![]));
+        let read = read_text("5\n\n# nobody\n7 # rank 1\n0");
+        assert_eq!(read, Ok(vec![5, 7, 0]));
         let refused = |text: &str| read_text(text).expect_err("refused");
         assert!(refused("5\n-1\n").contains("FILE:2: `-1` is no number of cycles"));
         assert!(refused("5\nsoon").contains("0 to 1000000000"));
+        assert!(refused("5\n7\n").contains("`FILE` has 2 numbers for 3 ranks"));
+        assert!(refused("").contains("`FILE` has 0 numbers for 3 ranks"));
         assert!(refused("1\n2\n3\n\n4").contains("FILE:5: there are only 3 ranks"));
     }
 
