@@ -6,7 +6,7 @@ mod replay;
 mod reproduce;
 mod shared;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, Args, Parser, Subcommand, ValueEnum};
 use corecast_core::{Collective, ElementType};
 use corecast_exchange::{FORMATS, Format};
 use corecast_flow::{PLACEMENTS, Placement};
@@ -44,6 +44,18 @@ pub struct Cli {
     /// Where the answer goes.
     #[command(flatten)]
     pub sink: Sink,
+}
+
+/// `--json` of a verb that refuses it, which its help does not list.
+fn unlisted_json() -> Arg {
+    let json = Arg::new("json").long("json").hide(true);
+    json.action(ArgAction::SetTrue)
+}
+
+/// The same for `-o`.
+fn unlisted_output() -> Arg {
+    let output = Arg::new("output").short('o').long("output").hide(true);
+    output.value_name("FILE")
 }
 
 /// Where the answer goes.
@@ -245,7 +257,7 @@ docs/cli.md describes flow files and what the results mean.")]
 `make -C rtl lockstep VECTORS=../vectors.json` replays them (a path seen from rtl); rtl/README.md.")]
     RtlVectors(RtlVectors),
     /// Start an MPI program: one process per rank over shared memory, or on a simulated chip
-    #[command(after_help = "Examples:
+    #[command(arg = unlisted_json(), arg = unlisted_output(), after_help = "Examples:
   corecast mpirun -n 4 ./program
   corecast mpirun -n 2 --bind-to core --tag-output ./program --its options
   corecast mpirun -n 1 ./master : -n 3 ./worker

@@ -37,6 +37,21 @@ fn sorted(text: &str) -> Vec<&str> {
     lines
 }
 
+/// It has no answer of its own that could be JSON or go into a file.
+#[test]
+fn help_lists_no_option_that_is_always_refused() {
+    let told = out(&run(&["--help"]));
+    assert!(told.contains("--tag-output"), "{told}");
+    assert!(!told.contains("--json"), "{told}");
+    assert!(!told.contains("--output"), "{told}");
+    for option in [&["--json"][..], &["-o", "answer"]] {
+        let output = run(&[option, &["true"]].concat());
+        assert_eq!(code(&output), 2);
+        let expected = "leave --json and -o away, or write them behind the program's name";
+        assert!(err(&output).contains(expected), "{}", err(&output));
+    }
+}
+
 #[test]
 fn lines_are_whole_and_tagged_and_streams_are_kept_apart() {
     let script = "echo a; printf 'b '; echo c; echo $CORECAST_RANK of $CORECAST_RANKS >&2";
