@@ -47,6 +47,13 @@ fn words(text: &str, table: &DeTable<'_>, path: &str, lines: &mut Vec<String>) {
             DeValue::Table(number) if number.contains_key("value") => {}
             DeValue::Table(table) => words(text, table, &format!("{path}{key}."), lines),
             _ if path.is_empty() && PROSE.contains(&key.as_ref()) => {}
+            // A list of cores is the same one with commas, blanks or both between them.
+            DeValue::String(word) if path == "network." && key == "placement" => {
+                let separates = |c: char| c == ',' || c.is_whitespace();
+                let words = word.split(separates).filter(|word| !word.is_empty());
+                let words: Vec<&str> = words.collect();
+                lines.push(format!("{path}{key} {}\n", words.join(" ")));
+            }
             DeValue::String(word) => lines.push(format!("{path}{key} {word}\n")),
             _ => {
                 let written = text.get(value.span()).unwrap_or_default();
@@ -64,6 +71,19 @@ mod tests {
 
     fn parse(text: &str) -> Chip {
         Chip::parse(text, "chip.toml").expect("valid")
+    }
+
+    #[test]
+    fn a_placement_has_one_whatever_stands_between_its_cores() {
+        let of = |cores: &str| {
+            let changes = [("network.placement".to_owned(), cores.to_owned())];
+            let chip = find_changed("scc", &changes);
+            chip.expect("cores of the chip").fingerprint()
+        };
+        assert_eq!(of("0,5,10"), of("0 5 10"));
+        assert_eq!(of("0, 5,  10"), of("0 5 10"));
+        assert_ne!(of("0 5 11"), of("0 5 10"));
+        assert_ne!(of("0 51 0"), of("0 5 10"));
     }
 
     #[test]

@@ -227,7 +227,8 @@ fn again(asked: &Asked) -> String {
         changes,
         machine,
     } = asked;
-    let changes = changes.iter().map(|change| format!(" --set {change}"));
+    let (chip, changes) = (in_shell(chip), changes.iter());
+    let changes = changes.map(|change| format!(" --set {}", in_shell(change)));
     let changes: String = changes.collect();
     let machine = match *machine == MACHINES[0].name() {
         true => String::new(),
@@ -243,6 +244,15 @@ fn run(ended: &StudyError, has_flow_control: bool, error: &RunError) -> Failure 
         failure.code = 3;
         return failure.help(match error {
             RunError::Deadlock { .. } if !has_flow_control => {
+/// A word as a shell takes it for one.
+fn in_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
                 "without flow control queues overflow and the mesh fills up; `--flow-control \
                  auto` leaves it out only where that is proved not to happen"
             }
