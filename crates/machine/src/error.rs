@@ -155,6 +155,14 @@ pub enum RunError {
         /// What it lacks.
         what: &'static str,
     },
+    /// A buffer of a core is too small for the head of a message.
+    #[error("the buffers hold {bytes} bytes of a message, less than the words of an envelope")]
+    SmallBuffers {
+        /// What one holds of a message.
+        bytes: u64,
+        /// Bytes of an envelope.
+        envelope_bytes: u64,
+    },
     /// A rank's data do not fit into its memory.
     #[error(
         "{bytes} bytes do not fit into the {max} bytes of private memory that a core of {machine} has"
@@ -286,6 +294,9 @@ impl Help for RunError {
         match self {
             Self::TooManyRanks { ranks, .. } => format!("{ranks} ranks do not fit"),
             Self::Unsupported { .. } => "use a simulated chip".to_owned(),
+            Self::SmallBuffers { envelope_bytes, .. } => {
+                format!("make endpoint.input and endpoint.output {envelope_bytes} bytes at least")
+            }
             Self::UnknownRank { ranks, .. } => {
                 format!("with {ranks} ranks it must be 0 to {}", ranks - 1)
             }

@@ -115,9 +115,9 @@ impl SimCourier for ProntoCourier {
         self.interface.spend_until(self.busy_until, cause).await;
         match self.whole_bytes < Header::BYTES {
             false => Ok(()),
-            true => Err(RunError::Unsupported {
-                machine: "a chip with so small buffers",
-                what: "room for the words of an envelope in each of them",
+            true => Err(RunError::SmallBuffers {
+                bytes: self.whole_bytes as u64,
+                envelope_bytes: Header::BYTES as u64,
             }),
         }
     }

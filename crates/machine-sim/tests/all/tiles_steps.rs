@@ -166,9 +166,9 @@ fn a_buffer_holds_an_envelope_at_least() {
     let run = bench(&[("endpoint.output", "16")]).calls(&program, &RunOptions::default());
     assert_eq!(run.messages[0].2, 40);
     let error = bench(&[("endpoint.output", "12")]).failed_calls(&program);
-    let expected = RunError::Unsupported {
-        machine: "a chip with so small buffers",
-        what: "room for the words of an envelope in each of them",
+    let expected = RunError::SmallBuffers {
+        bytes: 12,
+        envelope_bytes: 16,
     };
     assert_eq!(error, expected);
 }
