@@ -225,7 +225,8 @@ impl Header {
         let ranks = self
             .ranks
             .ok_or_else(|| missing("ranks", "write `ranks NUMBER`"))?;
-        let needs_bytes = collective != Collective::Barrier;
+        // Nothing is moved by a barrier; counts say all of an exchange.
+        let needs_bytes = collective != Collective::Barrier && self.counts.is_none();
         let bytes = match self.bytes {
             None if needs_bytes => {
                 let right = "write `bytes NUMBER`: of what, docs/schedules.md says per collective";

@@ -29,6 +29,26 @@ fn check(schedule: &Schedule) {
 }
 
 #[test]
+fn counts_say_all_that_an_exchange_needs_to_know() {
+    let with = |line: &str| {
+        let text = format!(
+            "corecast schedule 1\ncollective alltoallv\nranks 2\n{line}counts 0 64 0 0\nrank 0\n  send 1 [1]\n\
+             rank 1\n  recv 0 [1]\n"
+        );
+        read("it.sched", &text, None).expect("valid").schedule
+    };
+    assert!(with("") == with("bytes 0\n"));
+    let (without, with) = (with(""), with("bytes 64\n"));
+    let sends = |schedule: &Schedule| {
+        let spec = schedule.spec();
+        let sizes = (0..spec.chunks()).map(|chunk| spec.chunk_bytes(ChunkId(chunk)));
+        sizes.collect::<Vec<_>>()
+    };
+    assert_eq!(sends(&without), sends(&with));
+    check(&without);
+}
+
+#[test]
 fn every_algorithm_comes_back() {
     let mut checked = 0;
     for algorithm in algorithm::all() {
