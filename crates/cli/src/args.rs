@@ -222,7 +222,7 @@ The page has everything inside: it needs no server and no network.")]
   corecast run bcast --bytes 3000 --algorithm auto --table bcast.toml
 Cells that the table already has are kept; docs/cli.md says what is searched and what is not.")]
     Tune(Box<Tune>),
-    /// How long a message takes between two cores: latency, bandwidth and what they imply
+    /// How long a message takes between two ranks: latency, bandwidth and what they imply
     #[command(after_help = "Examples:
   corecast pingpong --chip tilepro64 --to 1,7,63 --bytes 4..8K:x2 --plot pingpong.svg
   corecast pingpong --machine host --to 1")]
@@ -490,22 +490,22 @@ pub struct Tune {
     pub shard: Option<Shard>,
 }
 
-/// Which messages between which cores.
+/// Which messages between which ranks.
 #[derive(Args)]
 pub struct Pingpong {
     /// On what to run.
     #[command(flatten)]
     pub place: MachineArgs,
-    /// The core that begins
-    #[arg(long, value_name = "CORE", default_value_t = 0)]
+    /// The rank that begins
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
     pub from: u32,
-    /// The cores that answer, separated by commas [default: five from near to far]
-    #[arg(long, value_name = "CORES")]
+    /// The ranks that answer, separated by commas [default: five from near to far]
+    #[arg(long, value_name = "RANKS")]
     pub to: Option<String>,
     /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
     #[arg(long, value_name = "SIZES", default_value = "4..8K:x2")]
     pub bytes: String,
-    /// Draw half a round trip against the size, a line per core
+    /// Draw half a round trip against the size, a line per rank
     #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub plot: Option<String>,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `pingpong`: how long a message takes between two cores, there and back.
+//! `pingpong`: how long a message takes between two ranks, there and back.
 
 use corecast_study::{Fit, PingpongPoint, Played};
 use corecast_text::size;
@@ -9,7 +9,7 @@ use crate::args::Pingpong;
 use crate::failure::Failure;
 use crate::output::{Answer, table};
 use crate::progress::Bar;
-use crate::refusals::no_core;
+use crate::refusals::no_rank;
 use crate::{picture, run, scene, style};
 
 impl Pingpong {
@@ -17,13 +17,13 @@ impl Pingpong {
     fn plan(&self) -> Result<corecast_study::Pingpong, Failure> {
         self.place.refuse_placement()?;
         let chip = self.place.chip.find()?;
-        let cores = chip.chip.ranks_max();
-        let core = |word: &str| {
-            let core = word.trim().parse::<u32>().ok();
-            core.ok_or_else(|| no_core("--to", word.trim(), cores))
+        let ranks = chip.chip.ranks_max();
+        let rank = |word: &str| {
+            let rank = word.trim().parse::<u32>().ok();
+            rank.ok_or_else(|| no_rank("--to", word.trim(), ranks))
         };
         let to = self.to.as_ref();
-        let to = to.map(|text| text.split(',').map(core).collect::<Result<Vec<_>, _>>());
+        let to = to.map(|text| text.split(',').map(rank).collect::<Result<Vec<_>, _>>());
         Ok(corecast_study::Pingpong {
             chip,
             machine: self.place.machine,
@@ -41,7 +41,7 @@ pub fn answer(options: &Pingpong) -> Result<Answer, Failure> {
     let played = plan.play(&progress)?;
     let (settings, machine) = (&played.settings, &played.machine);
     let place = format!("{} ({})", machine.place(), machine.kind().name());
-    let title = format!("half a round trip from core {} on {place}", options.from);
+    let title = format!("half a round trip from rank {} on {place}", options.from);
     let mut text = format!("{}\n{}\n", style::heading(&title), run::with(settings));
     let rows = played.points.iter().map(|point| row(&played, point));
     let header = ["to", "hops", "bytes", "cycles", "ns", "bytes/ns"];

@@ -78,11 +78,18 @@ impl From<StudyError> for Failure {
                 error: why,
                 ..
             } => run(&error, *has_flow_control, why),
-            StudyError::Core { end, core, cores } => {
-                no_core(&format!("--{end}"), &core.to_string(), *cores)
+            StudyError::Rank { end, rank, ranks } => {
+                no_rank(&format!("--{end}"), &rank.to_string(), *ranks)
+            }
+            StudyError::RoundTrip(error) if error.is_limit() => {
+                let mut failure = Self::library(error);
+                failure.code = 3;
+                failure.help(
+                    "a round trip has the limits that runs have if none are given; ask for fewer bytes",
+                )
             }
             StudyError::PlaysWithItself { .. } => {
-                option("--to").help("name another core than --from")
+                option("--to").help("name another rank than --from")
             }
             StudyError::OneCore => {
                 option("--chip").help("a message needs two; see `corecast list chips`")
@@ -237,13 +244,6 @@ fn again(asked: &Asked) -> String {
     format!("corecast tune {collective} --chip {chip}{changes}{machine}")
 }
 
-/// A run that ended without a report.
-fn run(ended: &StudyError, has_flow_control: bool, error: &RunError) -> Failure {
-    let mut failure = Failure::library(ended);
-    if error.is_limit() {
-        failure.code = 3;
-        return failure.help(match error {
-            RunError::Deadlock { .. } if !has_flow_control => {
 /// A word as a shell takes it for one.
 fn in_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:+@%".contains(c);
@@ -253,6 +253,13 @@ fn in_shell(word: &str) -> String {
     }
 }
 
+/// A run that ended without a report.
+fn run(ended: &StudyError, has_flow_control: bool, error: &RunError) -> Failure {
+    let mut failure = Failure::library(ended);
+    if error.is_limit() {
+        failure.code = 3;
+        return failure.help(match error {
+            RunError::Deadlock { .. } if !has_flow_control => {
                 "without flow control queues overflow and the mesh fills up; `--flow-control \
                  auto` leaves it out only where that is proved not to happen"
             }
@@ -291,8 +298,8 @@ pub fn refuse_background(why: &str) -> Failure {
     )
 }
 
-/// An end of the option given that is no core.
-pub fn no_core(option: &str, core: &str, cores: u32) -> Failure {
-    Failure::input(format!("{option}: there is no core `{core}`"))
-        .help(format!("the cores are 0 to {}", cores.saturating_sub(1)))
+/// An end of the option given that is no rank.
+pub fn no_rank(option: &str, rank: &str, ranks: u32) -> Failure {
+    Failure::input(format!("{option}: there is no rank `{rank}`"))
+        .help(format!("the ranks are 0 to {}", ranks.saturating_sub(1)))
 }

@@ -9,7 +9,7 @@ use corecast_study::Played;
 pub fn round_trips(played: &Played) -> String {
     let (points, targets, machine) = (&played.points, &played.targets, &played.machine);
     let place = format!("{} ({})", machine.place(), machine.kind().name());
-    let title = format!("half a round trip from core {} on {place}", played.from);
+    let title = format!("half a round trip from rank {} on {place}", played.from);
     let line = |&to: &u32| {
         let of_pair = points
             .iter()
@@ -18,9 +18,9 @@ pub fn round_trips(played: &Played) -> String {
         let hops = hops.and_then(|point| point.hops);
         Series {
             name: match hops {
-                Some(1) => format!("to core {to}, 1 hop"),
-                Some(hops) => format!("to core {to}, {hops} hops"),
-                None => format!("to core {to}"),
+                Some(1) => format!("to rank {to}, 1 hop"),
+                Some(hops) => format!("to rank {to}, {hops} hops"),
+                None => format!("to rank {to}"),
             },
             points: of_pair
                 .map(|point| (point.bytes as f64, point.one_way.ns()))

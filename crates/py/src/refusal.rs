@@ -224,10 +224,10 @@ impl From<StudyError> for Refusal {
                 error: why,
             } => run(&error, Some(algorithm), *has_flow_control, why),
             StudyError::RoundTrip(why) => run(&error, None, true, why),
-            StudyError::Core { end, core, cores } => Self::new("RequestError", error.to_string())
-                .help(format!("the cores are 0 to {}", cores.saturating_sub(1)))
-                .fields(json!({"end": end, "core": core, "cores": cores})),
-            StudyError::PlaysWithItself { .. } => request().help("name another core than `start`"),
+            StudyError::Rank { end, rank, ranks } => Self::new("RequestError", error.to_string())
+                .help(format!("the ranks are 0 to {}", ranks.saturating_sub(1)))
+                .fields(json!({"end": end, "rank": rank, "ranks": ranks})),
+            StudyError::PlaysWithItself { .. } => request().help("name another rank than `start`"),
             StudyError::OneCore => request().help("a message needs two; see corecast.list_chips()"),
             StudyError::MessageBytes { .. } => request().help("use smaller messages"),
             StudyError::Traffic(error) => traffic(error),

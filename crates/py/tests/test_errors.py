@@ -158,7 +158,7 @@ REFUSED = [
     (
         lambda: corecast.pingpong(to=[0]),
         corecast.RequestError,
-        "core 0 plays with itself\n  name another core than `start`",
+        "rank 0 plays with itself\n  name another rank than `start`",
     ),
     (
         lambda: corecast.flow("missing.toml"),

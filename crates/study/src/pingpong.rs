@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long a message takes between two cores, there and back.
+//! How long a message takes between two ranks, there and back. A placement says on which cores these are.
 //!
 //! ```
 //! use corecast_study::{ChipChoice, Pingpong};
@@ -26,28 +26,28 @@ use crate::number::{Cycles, TOTAL_BYTES_MAX};
 use crate::progress::Progress;
 use crate::settings::Settings;
 
-/// Cores that answer unless they are named.
+/// Ranks that answer unless they are named.
 const TARGETS: u64 = 5;
 
-/// Which messages between which cores.
+/// Which messages between which ranks.
 #[derive(Clone, Debug)]
 pub struct Pingpong {
     /// The chip.
     pub chip: ChipChoice,
     /// On what to play.
     pub machine: &'static dyn MachineKind,
-    /// The core that begins.
+    /// The rank that begins.
     pub from: u32,
-    /// The cores that answer; none = five from near to far.
+    /// The ranks that answer; none = five from near to far.
     pub to: Option<Vec<u32>>,
     /// Sizes in bytes.
     pub sizes: Vec<u64>,
 }
 
-/// Half a round trip of one size between one pair of cores.
+/// Half a round trip of one size between one pair of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PingpongPoint {
-    /// The core that answers.
+    /// The rank that answers.
     pub to: u32,
     /// Hops between the two, on a mesh.
     pub hops: Option<u32>,
@@ -84,20 +84,20 @@ pub struct Played {
     pub machine: Arc<dyn StudyMachine>,
     /// What the times depend on.
     pub settings: Settings,
-    /// The core that begins.
+    /// The rank that begins.
     pub from: u32,
-    /// The cores that answer.
+    /// The ranks that answer.
     pub targets: Vec<u32>,
-    /// Every size with every core.
+    /// Every size with every rank.
     pub points: Vec<PingpongPoint>,
 }
 
 /// A point as a record.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PingpongRecord {
-    /// The core that begins.
+    /// The rank that begins.
     pub from: u32,
-    /// The core that answers.
+    /// The rank that answers.
     pub to: u32,
     /// Hops between the two, on a mesh.
     pub hops: Option<u32>,
@@ -116,7 +116,7 @@ pub struct PingpongRecord {
 }
 
 impl Pingpong {
-    /// From core 0 to five others of a simulated chip, with 4 bytes to 8 KiB.
+    /// From rank 0 to five others of a simulated chip, with 4 bytes to 8 KiB.
     #[must_use]
     pub fn new(chip: ChipChoice) -> Self {
         Self {
@@ -131,16 +131,16 @@ impl Pingpong {
     /// Plays.
     ///
     /// # Errors
-    /// Cores that there are not, sizes beyond [`TOTAL_BYTES_MAX`], whatever ended a run.
+    /// Ranks that there are not, sizes beyond [`TOTAL_BYTES_MAX`], whatever ended a run.
     pub fn play(&self, progress: &dyn Progress) -> Result<Played, StudyError> {
-        let (chip, cores) = (&self.chip.chip, self.chip.chip.ranks_max());
+        let (chip, ranks) = (&self.chip.chip, self.chip.chip.ranks_max());
         let too_long = self.sizes.iter().find(|&&bytes| bytes > TOTAL_BYTES_MAX);
         if let Some(&bytes) = too_long {
             return Err(StudyError::MessageBytes { bytes });
         }
         let targets = self.targets()?;
         let machine = self.machine.on(chip, None)?;
-        let seats = machine.mesh().map(|mesh| mesh.place(cores));
+        let seats = machine.mesh().map(|mesh| mesh.place(ranks));
         let mut points = Vec::new();
         for &to in &targets {
             for &bytes in &self.sizes {
@@ -171,24 +171,24 @@ impl Pingpong {
     /// How many points there will be.
     ///
     /// # Errors
-    /// Cores that there are not.
+    /// Ranks that there are not.
     pub fn point_count(&self) -> Result<usize, StudyError> {
         Ok(self.targets()?.len() * self.sizes.len())
     }
 
-    /// The cores to play with: those given, or some from near to far.
+    /// The ranks to play with: those given, or some from near to far.
     fn targets(&self) -> Result<Vec<u32>, StudyError> {
-        let (from, cores) = (self.from, self.chip.chip.ranks_max());
-        let known = |end: &'static str, core: u32| match core < cores {
-            true => Ok(core),
-            false => Err(StudyError::Core { end, core, cores }),
+        let (from, ranks) = (self.from, self.chip.chip.ranks_max());
+        let known = |end: &'static str, rank: u32| match rank < ranks {
+            true => Ok(rank),
+            false => Err(StudyError::Rank { end, rank, ranks }),
         };
         known("from", from)?;
         let Some(to) = &self.to else {
-            let others = u64::from(cores - 1);
+            let others = u64::from(ranks - 1);
             let mut targets: Vec<u32> = (1..=TARGETS)
                 .map(|n| (others * n / TARGETS) as u32)
-                .filter(|&core| core != from)
+                .filter(|&rank| rank != from)
                 .collect();
             targets.dedup();
             return match targets.is_empty() {
@@ -196,9 +196,9 @@ impl Pingpong {
                 false => Ok(targets),
             };
         };
-        let target = |&core: &u32| match known("to", core)? {
-            core if core == from => Err(StudyError::PlaysWithItself { core }),
-            core => Ok(core),
+        let target = |&rank: &u32| match known("to", rank)? {
+            rank if rank == from => Err(StudyError::PlaysWithItself { rank }),
+            rank => Ok(rank),
         };
         to.iter().map(target).collect()
     }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_that_there_are_not_are_refused() {
+    fn ranks_that_there_are_not_are_refused() {
         let chip = || ChipChoice::find("park2019-bus", &[]).expect("built in");
         let refused = |from: u32, to: Option<Vec<u32>>| {
             let plan = Pingpong {
@@ -278,11 +278,11 @@ mod tests {
             };
             plan.point_count().expect_err("refused")
         };
-        let cores = chip().chip.cores_max();
-        let core = |end, core| StudyError::Core { end, core, cores };
-        assert_eq!(refused(cores, None), core("from", cores));
-        assert_eq!(refused(0, Some(vec![1, cores])), core("to", cores));
-        let itself = StudyError::PlaysWithItself { core: 3 };
+        let ranks = chip().chip.cores_max();
+        let rank = |end, rank| StudyError::Rank { end, rank, ranks };
+        assert_eq!(refused(ranks, None), rank("from", ranks));
+        assert_eq!(refused(0, Some(vec![1, ranks])), rank("to", ranks));
+        let itself = StudyError::PlaysWithItself { rank: 3 };
         assert_eq!(refused(3, Some(vec![3])), itself);
     }
 }

@@ -54,18 +54,18 @@ def pingpong(
     bytes: Any = None,
     progress: bool | None = None,
 ) -> Pingpong:
-    """How long a message takes between two cores: half of there and back.
+    """How long a message takes between two ranks: half of there and back.
 
     Args:
         chip: A :class:`Chip`, or its name or path.
         machine: As of :func:`run`.
-        start: The core that begins.
-        to: The cores that answer; five from near to far if not given.
+        start: The rank that begins.
+        to: The ranks that answer; five from near to far if not given.
         bytes: Sizes in bytes; 4 to 8192 in steps of twice if not given.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
 
     Raises:
-        InputError: for cores or sizes that cannot be, by its subclasses.
+        InputError: for ranks or sizes that cannot be, by its subclasses.
         RunError: if a run ends without a result.
 
     >>> import corecast
@@ -74,14 +74,14 @@ def pingpong(
     [(1, 1), (1, 1), (63, 14), (63, 14)]
     """
     sizes = [1 << power for power in range(2, 14)] if bytes is None else wholes("bytes", bytes)
-    cores = None if to is None else wholes("to", to, 0, U32)
+    ranks = None if to is None else wholes("to", to, 0, U32)
     arguments = {
         "machine": word("machine", machine, _core.names("machine")),
         "start": whole("start", start, 0, U32),
-        "to": cores,
+        "to": ranks,
         "bytes": sizes,
     }
-    parts = len(sizes) * len(cores or range(5))
+    parts = len(sizes) * len(ranks or range(5))
     with bar(progress, "pingpong", parts) as told:
         return Pingpong(_core.Pingpong(chip_of(chip)._inner, json.dumps(arguments), told))
 

@@ -237,21 +237,21 @@ pub enum StudyError {
         /// What ended it.
         error: RunError,
     },
-    /// There is no such core to play with.
-    #[error("there is no core `{core}`")]
-    Core {
+    /// There is no such rank to play with.
+    #[error("there is no rank `{rank}`")]
+    Rank {
         /// Which end it should be.
         end: &'static str,
-        /// The core.
-        core: u32,
-        /// Number of cores.
-        cores: u32,
+        /// The rank.
+        rank: u32,
+        /// Number of ranks.
+        ranks: u32,
     },
-    /// A message needs two cores.
-    #[error("core {core} plays with itself")]
+    /// A message needs two ranks.
+    #[error("rank {rank} plays with itself")]
     PlaysWithItself {
-        /// The core.
-        core: u32,
+        /// The rank.
+        rank: u32,
     },
     /// There are no two cores.
     #[error("it has one core only")]
