@@ -21,6 +21,7 @@
 
 mod activity;
 mod ascending;
+mod by_rank;
 mod calls;
 pub mod conformance;
 pub mod data;
@@ -40,7 +41,9 @@ pub mod pingpong;
 mod progress;
 mod rendezvous;
 mod report;
+mod residents;
 mod rounding;
+mod sharing;
 mod skew;
 mod spread;
 mod steps;
@@ -50,6 +53,7 @@ mod turns;
 
 pub use activity::{Activity, Cause, Span};
 pub use ascending::Ascending;
+pub use by_rank::{CoreLog, ResidentLog, Stretches, by_rank};
 pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source,
@@ -67,6 +71,8 @@ pub use payload::{Message, Payload, message_bytes};
 pub use progress::{InTurns, until_news, until_sent};
 pub use rendezvous::{NextPart, Rendezvous};
 pub use report::{BackgroundUse, LinkHold, MessageRecord, Report, WrongChunk};
+pub use residents::Residents;
+pub use sharing::Sharing;
 pub use skew::Skew;
 pub use spread::Spread;
 pub use steps::{Schedules, StepProgram, Steps};

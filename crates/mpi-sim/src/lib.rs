@@ -9,7 +9,7 @@
 //! A packet of the MPI library is one message of the machine. Its tag is the lower half of the head's
 //! first word (kind and communicator); the upper half (MPI's tag) and the second word (the number of the
 //! sender's or receiver's request) are the first 12 bytes of the message. Where several ranks share a core
-//! ([`Sharing`]) four more say which of them it is from and for.
+//! ([`corecast_machine::Sharing`]) four more say which of them it is from and for.
 //!
 //! ```
 //! use corecast_machine::{Oracle, Programs, RunOptions};
@@ -35,13 +35,10 @@ mod machine;
 mod mail;
 mod port;
 mod rank;
-mod shared;
-mod sharing;
 mod stuck;
 
 pub use capture::Captured;
 pub use machine::{MpiMachine, NAME};
+pub use mail::head_bytes;
 pub use rank::{MpiRanks, RankLog};
-pub use shared::{CoreLog, by_rank};
-pub use sharing::{HEAD_BYTES, Sharing};
 pub use stuck::{Awaited, Sought, StuckRank};

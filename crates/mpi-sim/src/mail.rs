@@ -6,13 +6,25 @@ use std::ops::Range;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Source,
-    TagFilter, Time,
+    Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Sharing,
+    Source, TagFilter, Time,
 };
 use corecast_shm::{Errand, broadcast_parts};
 
 use crate::capture::Captured;
-use crate::sharing::{HEAD_BYTES, Sharing};
+
+/// Bytes before a packet's body, where a rank has a core to itself.
+const HEAD_BYTES: usize = 12;
+
+/// Bytes before a packet's body: where several ranks have a core a message says which of them it is from
+/// and for.
+#[must_use]
+pub fn head_bytes(sharing: Sharing) -> usize {
+    match sharing.is_alone() {
+        true => HEAD_BYTES,
+        false => HEAD_BYTES + Sharing::PLACES_BYTES,
+    }
+}
 
 /// Messages that a core may have on their way before a further send waits for the first of them, and
 /// their bytes: what a library has as room for messages that it has copied.
@@ -222,7 +234,7 @@ impl Mail {
             from,
             tag: head[0] as u32,
             payload,
-            body: self.sharing.head_bytes(),
+            body: head_bytes(self.sharing),
         };
         self.inbox(to).push_back(packet);
         Ok(())
@@ -281,7 +293,7 @@ impl Mail {
                 from: root.0,
                 tag: head[0] as u32,
                 payload: self.message((root.0, self.ranks.start), head, body),
-                body: self.sharing.head_bytes(),
+                body: head_bytes(self.sharing),
             };
             self.inboxes[0].push_back(packet);
             return Ok(());
@@ -308,14 +320,11 @@ impl Mail {
 
     /// A packet as a message.
     fn message(&self, (from, to): (u32, u32), head: [u64; 2], body: &[u8]) -> Payload {
-        let mut bytes = Vec::with_capacity(self.sharing.head_bytes() + body.len());
+        let mut bytes = Vec::with_capacity(head_bytes(self.sharing) + body.len());
         bytes.extend_from_slice(&((head[0] >> 32) as u32).to_le_bytes());
         bytes.extend_from_slice(&head[1].to_le_bytes());
         if !self.sharing.is_alone() {
-            for rank in [from, to] {
-                let place = (rank % self.sharing.per_core()) as u16;
-                bytes.extend_from_slice(&place.to_le_bytes());
-            }
+            bytes.extend_from_slice(&self.sharing.places(from, to));
         }
         bytes.extend_from_slice(body);
         bytes.into()
@@ -324,18 +333,20 @@ impl Mail {
     /// The inverse of [`Mail::message`], and for which of the core's ranks it is.
     fn packet(&self, message: Received) -> (usize, Packet) {
         let Received { from, tag, payload } = message;
-        let place = |at: usize| u16::from_le_bytes([payload[at], payload[at + 1]]);
-        let (from_place, to) = match self.sharing.is_alone() {
-            true => (0, 0),
-            false => (place(HEAD_BYTES), place(HEAD_BYTES + 2)),
+        let [from, to] = match self.sharing.is_alone() {
+            true => [from.0, self.ranks.start],
+            false => {
+                let cores = [from.0, self.sharing.core_of(self.ranks.start)];
+                self.sharing.at_places(cores, &payload[HEAD_BYTES..])
+            }
         };
         let packet = Packet {
-            from: self.sharing.ranks_of(from.0).start + u32::from(from_place),
+            from,
             tag,
             payload,
-            body: self.sharing.head_bytes(),
+            body: head_bytes(self.sharing),
         };
-        (usize::from(to), packet)
+        ((to - self.ranks.start) as usize, packet)
     }
 }
 

@@ -8,14 +8,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use corecast_machine::{Endpoint, RunError};
+use corecast_machine::{Endpoint, RunError, Sharing};
 use corecast_mpi::collective::{Owned, Step};
 use corecast_mpi::transport::{Broadcaster, Head, Transport};
 use corecast_mpi::{Engine, Result};
 use corecast_shm::{Errand, PACKET_MAX, broadcast_body};
 
 use crate::mail::{Mail, Packet};
-use crate::sharing::Sharing;
 
 /// Packets between an engine and its rank.
 #[derive(Default)]

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks on the machine: what their processes ask for, in virtual time.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use corecast_machine::{CallLog, CallSpan, Endpoint, Program, RunError, Time};
+use corecast_machine::{
+    CallLog, CallSpan, CoreLog, Endpoint, Program, ResidentLog, Residents, RunError, Sharing,
+    Stretches, Time,
+};
 use corecast_shm::{Desk, Errand};
 
 use crate::capture::Captured;
 use crate::mail::{Mail, Packet, Served, finish};
-use crate::shared::{CoreLog, Stretches};
-use crate::sharing::Sharing;
 
 /// What is known of a rank at its end.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -23,10 +23,6 @@ pub struct RankLog {
     pub last: Option<CallSpan>,
     /// What it has done; empty unless that was asked for, and it has a core to itself.
     pub captured: Vec<Captured>,
-    /// When it came to its end, before what it had sent was gone.
-    pub(crate) finish: Time,
-    /// Where it shares a core: when it waited, and for whom as it turned out.
-    pub(crate) waits: Stretches,
 }
 
 impl RankLog {
@@ -113,7 +109,7 @@ impl<'a> MpiRanks<'a> {
                 if !self.sharing.is_alone()
                     && let Some(first) = mail.inbox(rank).front()
                 {
-                    resident.log.waits.push(first.from(), wait.start, now);
+                    resident.waits.push(first.from(), wait.start, now);
                 }
             }
             if resident.is_begun {
@@ -180,12 +176,14 @@ struct Resident {
     /// The call in which it waits, and since when.
     wait: Option<CallSpan>,
     log: RankLog,
+    /// Where it shares the core: when it waited, and for whom as it turned out.
+    waits: Stretches,
 }
 
 impl Program for MpiRanks<'_> {
-    type Output = CoreLog;
+    type Output = CoreLog<RankLog>;
 
-    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<CoreLog, RunError> {
+    async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<CoreLog<RankLog>, RunError> {
         let core = endpoint.rank().0;
         if core == 0 {
             self.desk.sit_down();
@@ -197,16 +195,14 @@ impl Program for MpiRanks<'_> {
             is_begun: false,
             wait: None,
             log: RankLog::default(),
+            waits: Stretches::default(),
         };
-        // Those that can go on, the next one first, and those that wait, the first one first.
-        let mut ready: VecDeque<Resident> = self.sharing.ranks_of(core).map(resident).collect();
-        let mut waiting: Vec<Resident> = Vec::new();
+        let mut residents = Residents::new(self.sharing.ranks_of(core).map(resident));
         let (mut log, mut ended) = (CoreLog::default(), Vec::new());
         loop {
-            let woken = waiting.extract_if(.., |one| !mail.inbox(one.rank).is_empty());
-            ready.extend(woken);
-            let Some(mut resident) = ready.pop_front() else {
-                if waiting.is_empty() {
+            let next = residents.next(|one| !mail.inbox(one.rank).is_empty());
+            let Some(mut resident) = next else {
+                if !residents.is_anybody_waiting() {
                     break;
                 }
                 mail.next(endpoint).await?;
@@ -219,17 +215,24 @@ impl Program for MpiRanks<'_> {
             }
             match served {
                 Served::Finished => {
-                    resident.log.finish = endpoint.now();
-                    ended.push((resident.rank, resident.log));
+                    let Resident {
+                        rank, log, waits, ..
+                    } = resident;
+                    let of_rank = ResidentLog {
+                        output: log,
+                        finish: endpoint.now(),
+                        waits,
+                    };
+                    ended.push((rank, of_rank));
                 }
-                Served::Waits => waiting.push(resident),
-                Served::Done | Served::Nothing => ready.push_back(resident),
+                Served::Waits => residents.wait(resident),
+                Served::Done | Served::Nothing => residents.go_on(resident),
             }
         }
         ended.sort_by_key(|&(rank, _)| rank);
         log.ranks = ended.into_iter().map(|(_, of_rank)| of_rank).collect();
         if let ([of_rank], Some(captured)) = (&mut log.ranks[..], mail.captured) {
-            of_rank.captured = captured;
+            of_rank.output.captured = captured;
         }
         (log.within, log.sent) = (mail.within, mail.sent);
         Ok(log)

@@ -3,11 +3,9 @@
 
 use std::fmt;
 
-use corecast_machine::{Await, Blocked};
+use corecast_machine::{Await, Blocked, Sharing};
 use corecast_mpi::calls;
 use corecast_shm::Desk;
-
-use crate::sharing::Sharing;
 
 /// What a rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
+use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Sharing, Time};
 use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 use corecast_mpi::collective::is_for_hardware;
-use corecast_mpi_sim::{MpiMachine, Sharing};
+use corecast_mpi_sim::MpiMachine;
 
 use crate::error::{FlowStudyError, MachineError};
 use crate::flow::case::{FlowCase, FlowPrograms, on_chip};

@@ -13,9 +13,9 @@ mod terms;
 use std::mem;
 use std::sync::Arc;
 
-use corecast_machine::{Programs, RunError};
+use corecast_machine::{Programs, RunError, Sharing, by_rank};
 use corecast_mpi::calls;
-use corecast_mpi_sim::{MpiRanks, Sharing, StuckRank, by_rank};
+use corecast_mpi_sim::{MpiRanks, StuckRank};
 use corecast_shm::{Broadcasts, Compute, Desk, Terms};
 use thiserror::Error;
 

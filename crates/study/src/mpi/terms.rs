@@ -3,7 +3,8 @@
 //! does by itself.
 
 use corecast_chip::{Chip, System};
-use corecast_mpi_sim::Sharing;
+use corecast_machine::Sharing;
+use corecast_mpi_sim::head_bytes;
 use corecast_shm::PACKET_MAX;
 
 /// Shortest message that every library sends without asking, in bytes.
@@ -11,7 +12,7 @@ const EAGER_MIN: usize = 64;
 
 /// Bytes of the longest of them, where so many ranks share the chip.
 pub(crate) fn eager_max(chip: &Chip, sharing: Sharing) -> usize {
-    let room = room(chip, sharing.cores()).saturating_sub(sharing.head_bytes());
+    let room = room(chip, sharing.cores()).saturating_sub(head_bytes(sharing));
     room.clamp(EAGER_MIN, PACKET_MAX)
 }
 

@@ -1,30 +1,55 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What cores have done, told by their ranks.
+//! What cores have done whose ranks take turns, told by their ranks.
+//!
+//! To the machine such a core is one program; a report is about ranks.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use corecast_core::Rank;
-use corecast_machine::{Activity, Cause, LinkHold, MessageRecord, ProgramRun, Time};
+use corecast_core::{Rank, Time};
 
-use crate::rank::RankLog;
+use crate::activity::{Activity, Cause};
+use crate::endpoint::ProgramRun;
+use crate::report::{LinkHold, MessageRecord};
 use crate::sharing::Sharing;
 
-/// What is known of a core at its end.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct CoreLog {
+/// What is known of a core at its end, of whose ranks each tells a `T`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CoreLog<T> {
     /// Its ranks, in order.
-    pub(crate) ranks: Vec<RankLog>,
+    pub ranks: Vec<ResidentLog<T>>,
     /// Where ranks share it: whose turn it was. Between two turns all of them waited.
-    pub(crate) turns: Stretches,
+    pub turns: Stretches,
     /// Messages between two of its ranks.
-    pub(crate) within: Vec<MessageRecord>,
+    pub within: Vec<MessageRecord>,
     /// Of those that went to other cores that core, sender and receiver, in their order.
-    pub(crate) sent: Vec<(u32, (u32, u32))>,
+    pub sent: Vec<(u32, (u32, u32))>,
+}
+
+impl<T> Default for CoreLog<T> {
+    fn default() -> Self {
+        Self {
+            ranks: Vec::new(),
+            turns: Stretches::default(),
+            within: Vec::new(),
+            sent: Vec::new(),
+        }
+    }
+}
+
+/// What is known of a rank of a core.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ResidentLog<T> {
+    /// What it tells.
+    pub output: T,
+    /// When it came to its end, before what it had sent was gone.
+    pub finish: Time,
+    /// Where it shares the core: when it waited, and for whom as it turned out.
+    pub waits: Stretches,
 }
 
 /// Stretches of time in order, and whose each is.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Stretches(Vec<Stretch>);
+pub struct Stretches(Vec<Stretch>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stretch {
@@ -45,7 +70,7 @@ impl Stretch {
 
 impl Stretches {
     /// One more; no effect if it has no length.
-    pub(crate) fn push(&mut self, rank: u32, start: Time, end: Time) {
+    pub fn push(&mut self, rank: u32, start: Time, end: Time) {
         if end <= start {
             return;
         }
@@ -64,11 +89,27 @@ impl Stretches {
 
 /// A run of cores as one of their ranks.
 ///
+/// ```
+/// use corecast_machine::{CoreLog, Oracle, Program, ProgramRun, Programs, ResidentLog, RunError};
+/// use corecast_machine::{Endpoint, RunOptions, Sharing, by_rank};
+/// struct TwoEach;
+/// impl Program for TwoEach {
+///     type Output = CoreLog<u32>;
+///     async fn run<E: Endpoint>(&self, core: &mut E) -> Result<CoreLog<u32>, RunError> {
+///         let of_rank = |output| ResidentLog { output, ..ResidentLog::default() };
+///         let first = 2 * core.rank().0;
+///         Ok(CoreLog { ranks: vec![of_rank(first), of_rank(first + 1)], ..CoreLog::default() })
+///     }
+/// }
+/// let run = Oracle.run_programs(2, &TwoEach, &RunOptions::default()).unwrap();
+/// assert_eq!(by_rank(run, Sharing::new(4, 2)).outputs, [0, 1, 2, 3]);
+/// ```
+///
 /// In its own turns, and when the core takes what then gives it a turn, a rank's time is spent as its
 /// core's; in the turn of another rank it waits for that one, and else for who sent what ended its wait.
 /// Where a machine speaks of another core, the rank is meant that had it then.
 #[must_use]
-pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog> {
+pub fn by_rank<T>(run: ProgramRun<CoreLog<T>>, sharing: Sharing) -> ProgramRun<T> {
     let ProgramRun {
         outputs: mut cores,
         mut finish,
@@ -89,8 +130,10 @@ pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog
             .map(|hold| of_ranks(hold, sharing))
             .collect();
     }
+    let ranks = cores.into_iter().flat_map(|core| core.ranks);
+    let outputs = ranks.map(|of_rank| of_rank.output);
     ProgramRun {
-        outputs: cores.into_iter().flat_map(|core| core.ranks).collect(),
+        outputs: outputs.collect(),
         finish,
         activity,
         messages,
@@ -103,10 +146,10 @@ pub fn by_rank(run: ProgramRun<CoreLog>, sharing: Sharing) -> ProgramRun<RankLog
 }
 
 /// When each rank finished: the last one of a core when the core did, as what it has sent must be gone.
-fn finishes<'a>(cores: &'a [CoreLog], finish: &'a [Time]) -> impl Iterator<Item = Time> + 'a {
+fn finishes<'a, T>(cores: &'a [CoreLog<T>], finish: &'a [Time]) -> impl Iterator<Item = Time> + 'a {
     cores.iter().zip(finish).flat_map(|(core, &finish)| {
         let last = core.ranks.iter().map(|log| log.finish).max();
-        let of_rank = move |log: &RankLog| match Some(log.finish) == last {
+        let of_rank = move |log: &ResidentLog<T>| match Some(log.finish) == last {
             true => finish,
             false => log.finish,
         };
@@ -115,8 +158,8 @@ fn finishes<'a>(cores: &'a [CoreLog], finish: &'a [Time]) -> impl Iterator<Item 
 }
 
 /// Where each rank's time went until it finished.
-fn activities(
-    cores: &[CoreLog],
+fn activities<T>(
+    cores: &[CoreLog<T>],
     of_cores: &[Activity],
     finish: &[Time],
     sharing: Sharing,
@@ -199,7 +242,10 @@ impl View<'_> {
 }
 
 /// The messages between cores with their ranks, and those within cores, in order of completion.
-fn between_ranks(mut messages: Vec<MessageRecord>, cores: &mut [CoreLog]) -> Vec<MessageRecord> {
+fn between_ranks<T>(
+    mut messages: Vec<MessageRecord>,
+    cores: &mut [CoreLog<T>],
+) -> Vec<MessageRecord> {
     let mut sent: BTreeMap<(u32, u32), VecDeque<(u32, u32)>> = BTreeMap::new();
     for (core, log) in (0..).zip(&mut *cores) {
         for (to_core, pair) in log.sent.drain(..) {
@@ -302,7 +348,7 @@ mod tests {
             start: Time::from_ps(posted),
             end: Time::from_ps(end),
         };
-        let mut cores = vec![CoreLog::default(), CoreLog::default()];
+        let mut cores = vec![CoreLog::<()>::default(), CoreLog::default()];
         cores[0].sent = vec![(1, (0, 3)), (1, (1, 2))];
         cores[1].sent = vec![(0, (2, 0))];
         cores[1].within = vec![message(2, 3, 5, 6)];

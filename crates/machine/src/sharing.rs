@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-/// Bytes before a packet's body, where a rank has a core to itself.
-pub const HEAD_BYTES: usize = 12;
-
 /// So many ranks on every core, those that follow each other together; the last core may have fewer.
 ///
 /// ```
-/// use corecast_mpi_sim::Sharing;
+/// use corecast_machine::Sharing;
 /// let sharing = Sharing::new(7, 3);
 /// assert_eq!(sharing.cores(), 3);
 /// assert_eq!(sharing.ranks_of(2), 6..7);
@@ -24,6 +21,9 @@ pub struct Sharing {
 impl Sharing {
     /// Most ranks of one core: a message names both of its ranks in two bytes each.
     pub const MOST: u32 = 1 << 16;
+
+    /// Bytes of a message that say which ranks of two cores it is between.
+    pub const PLACES_BYTES: usize = 4;
 
     /// So many ranks, of which each core has `per_core`.
     ///
@@ -75,13 +75,28 @@ impl Sharing {
         first..self.ranks.min(first.saturating_add(self.per_core))
     }
 
-    /// Bytes before a packet's body: where several ranks have a core a message says which of them it is
-    /// from and for.
+    /// What a message says of its ranks where several have a core: which of them it is from and for.
+    ///
+    /// # Panics
+    /// If they are no ranks.
     #[must_use]
-    pub fn head_bytes(&self) -> usize {
-        match self.is_alone() {
-            true => HEAD_BYTES,
-            false => HEAD_BYTES + 4,
-        }
+    pub fn places(&self, from: u32, to: u32) -> [u8; Self::PLACES_BYTES] {
+        assert!(from.max(to) < self.ranks, "{from} to {to}");
+        let place = |rank: u32| ((rank % self.per_core) as u16).to_le_bytes();
+        let ([a, b], [c, d]) = (place(from), place(to));
+        [a, b, c, d]
+    }
+
+    /// The inverse of [`Sharing::places`], for two cores: the ranks.
+    ///
+    /// # Panics
+    /// If there are not so many bytes.
+    #[must_use]
+    pub fn at_places(&self, [from_core, to_core]: [u32; 2], places: &[u8]) -> [u32; 2] {
+        let rank = |core: u32, at: usize| {
+            let place = u16::from_le_bytes([places[at], places[at + 1]]);
+            self.ranks_of(core).start + u32::from(place)
+        };
+        [rank(from_core, 0), rank(to_core, 2)]
     }
 }
