@@ -3,7 +3,7 @@
 //! back exactly from our own text; anything else is an error with its place; never a panic.
 #![no_main]
 
-use corecast_machine::{Oracle, Programs, RunOptions};
+use corecast_machine::{Oracle, RunOptions};
 use corecast_replay::{
     CallGraph, FORMATS, MESSAGE_BYTES_MAX, Options, Replay, check, find_format,
 };
@@ -45,7 +45,7 @@ fuzz_target!(|contents: &[u8]| {
             let _ = format.write(&graph);
         }
         if let Ok(replay) = Replay::new(&graph, &Default::default()) {
-            let _ = Oracle.run_programs(graph.size(), &replay, &RunOptions::default());
+            let _ = replay.run(&Oracle, &RunOptions::default());
         }
     }
 });

@@ -36,7 +36,7 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         surroundings: surroundings::read_beside(
             &options.skew,
             options.background.as_deref(),
-            ranks,
+            ranks.div_ceil(options.ranks_per_core.max(1)),
         )?,
         seed: options.seed,
         limits: options.limits.limits(),
@@ -44,15 +44,14 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
     };
     let plan = ReplayPlan {
         on,
+        ranks_per_core: options.ranks_per_core,
         flops: options.flops,
         tables,
     };
     let study = ReplayStudy::new(plan, graph).map_err(|error| match error {
         StudyError::RankCount { ranks, chip, max } => {
             let wrong = format!("{}: {ranks} ranks do not fit on {chip}", options.file);
-            Failure::input(wrong).help(format!(
-                "{chip} has {max} cores for them, one for each rank"
-            ))
+            Failure::input(wrong).help(room(options.ranks_per_core, (ranks, max), &chip))
         }
         error => error.into(),
     })?;
@@ -82,6 +81,16 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         Form::later(move || for_text.text(spent)),
         Form::later(move || shown.record()),
     ))
+}
+
+/// What would be right where so many ranks do not fit, of which `max` would.
+fn room(per_core: u32, (ranks, max): (u64, u32), chip: &str) -> String {
+    let wanted = ranks.div_ceil(u64::from(max / per_core));
+    let room = match per_core {
+        1 => format!("{chip} has {max} cores for them, one for each rank"),
+        _ => format!("{chip} has room for {max} ranks, {per_core} per core"),
+    };
+    format!("{room}; --ranks-per-core {wanted} lets all of them share its cores")
 }
 
 /// What a run has shown. The explanation of many calls takes long, so it is made only where somebody

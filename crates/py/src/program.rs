@@ -334,6 +334,7 @@ impl Printed {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Replayed {
+    ranks_per_core: u32,
     flops: Option<f64>,
     /// The path of a table, or of a folder of tables.
     table: Option<String>,
@@ -354,6 +355,7 @@ pub fn replay(
     let flops = of.flops;
     let plan = ReplayPlan {
         on: of.around.on(chip, meter.watch.clone())?,
+        ranks_per_core: of.ranks_per_core,
         flops,
         tables: tables(of.table.as_deref(), chip)?,
     };
@@ -362,7 +364,7 @@ pub fn replay(
         let read = read_program(&path, &contents, flops);
         let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;
         let study = ReplayStudy::new(plan, read.graph).map_err(Refusal::from)?;
-        plan::check_lengths(&study.plan.on.surroundings, &[study.graph.size()])?;
+        plan::check_lengths(&study.plan.on.surroundings, &[study.cores()])?;
         let run = study.run().map_err(|error| match error {
             ReplayError::File(error) => Refusal::library("ProgramFileError", &error),
             ReplayError::Run {

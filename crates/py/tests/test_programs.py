@@ -152,6 +152,23 @@ def test_tables_decide_in_replayed_programs(tmp_path):
         corecast.replay(file, chip="park2019-bus", table=other)
 
 
+def test_several_ranks_of_a_file_share_a_core(tmp_path):
+    file = tmp_path / "two.calls"
+    file.write_text(TWO)
+    alone = corecast.replay(file, chip="tilepro64")
+    shared = corecast.replay(file, chip="tilepro64", ranks_per_core=2, skew=[0])
+    assert (alone.ranks_per_core, shared.ranks_per_core) == (1, 2)
+    assert shared.pairs[0].bytes == alone.pairs[0].bytes + 4
+    assert "ranks_per_core=2" in shared.timeline().svg
+    many = tmp_path / "many.calls"
+    many.write_text("corecast calls 1\nranks 97\n")
+    assert corecast.replay(many, ranks_per_core=3).ranks == 97
+    with pytest.raises(corecast.RequestError, match="97 ranks do not fit on scc"):
+        corecast.replay(many, ranks_per_core=2)
+    with pytest.raises(corecast.InputError, match="ranks_per_core: 0 is out of range"):
+        corecast.replay(many, ranks_per_core=0)
+
+
 def test_what_cannot_be_run_is_refused(tmp_path):
     file, wrong = tmp_path / "two.calls", tmp_path / "wrong.calls"
     file.write_text(TWO)

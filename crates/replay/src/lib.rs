@@ -8,13 +8,13 @@
 //! This crate knows no chip, and opens no files itself.
 //!
 //! ```
-//! use corecast_machine::{Oracle, Programs, RunOptions};
+//! use corecast_machine::{Oracle, RunOptions};
 //! use corecast_replay::{Replay, read};
 //! let text = "corecast calls 1\nranks 2\nrank 0\nsend 1 8\nallreduce 64\n\
 //!             rank 1\nrecv 0 8\nallreduce 64\n";
 //! let program = read("two.calls", text.as_bytes(), &Default::default())?;
 //! let replay = Replay::new(&program.graph, &Default::default())?;
-//! let run = Oracle.run_programs(2, &replay, &RunOptions::default()).unwrap();
+//! let run = replay.run(&Oracle, &RunOptions::default()).unwrap();
 //! assert_eq!(run.outputs[0].counts.len(), 2);
 //! # Ok::<(), corecast_exchange::FileError>(())
 //! ```
@@ -28,8 +28,11 @@ mod formats;
 mod goal;
 mod graph;
 mod mail;
+mod matching;
 mod progress;
+mod rank;
 mod run;
+mod shared;
 mod smpi;
 mod stuck;
 mod text;
@@ -42,5 +45,5 @@ pub use graph::{
     COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, Group, KINDS,
     MESSAGE_BYTES_MAX, Origin, RANKS_MAX, Size, WORLD, What,
 };
-pub use run::Replay;
+pub use run::{Replay, Stopped};
 pub use stuck::StuckCall;

@@ -12,37 +12,11 @@ use corecast_machine::{
     Ascending, Done, Endpoint, Payload, Pending, Received, RunError, Source, Tag, TagFilter,
 };
 
-/// What a message is for: a call, or one of a collective's messages.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Owner {
-    /// Index of the call.
-    pub call: u32,
-    /// Number of the message in the collective.
-    pub post: u32,
-}
-
-/// Which tags a receive takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
-    /// This one.
-    Is(Tag),
-    /// Those of a group.
-    OfGroup(u32),
-}
-
-/// A message that has ended.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Ended {
-    pub owner: Owner,
-    /// Its length, if it was received.
-    pub bytes: Option<u64>,
-}
+use crate::matching::{Come, Ended, Matching, Owner, Wish};
 
 /// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Mail<'a> {
-    /// Group of every tag of the program's own messages.
-    groups: &'a [u32],
     is_listening: bool,
     /// The receive of a rank that listens.
     listening: Option<Pending>,
@@ -52,10 +26,9 @@ pub(crate) struct Mail<'a> {
     /// What has ended and was not told: of those that are waited for the first that was asked for,
     /// then of the others.
     ended: BinaryHeap<Reverse<(bool, Pending, Ended)>>,
-    /// While listening: what has come, receives that nothing has come for, and what nobody has asked for.
-    heard: VecDeque<Received>,
-    wanted: VecDeque<(Source, Wish, Owner)>,
-    unexpected: VecDeque<Received>,
+    /// While listening: what has come and was not matched.
+    heard: VecDeque<Come>,
+    matching: Matching<'a>,
     /// Receives that were served by what had come already.
     served: VecDeque<Ended>,
 }
@@ -64,15 +37,13 @@ impl<'a> Mail<'a> {
     /// A rank that leaves matching to the machine, or `is_listening`.
     pub(crate) fn new(groups: &'a [u32], is_listening: bool) -> Self {
         Self {
-            groups,
             is_listening,
             listening: None,
             awaited: Ascending::default(),
             others: Ascending::default(),
             ended: BinaryHeap::new(),
             heard: VecDeque::new(),
-            wanted: VecDeque::new(),
-            unexpected: VecDeque::new(),
+            matching: Matching::new(groups),
             served: VecDeque::new(),
         }
     }
@@ -115,16 +86,8 @@ impl<'a> Mail<'a> {
             return Ok(());
         }
         self.listen(endpoint).await?;
-        let groups = self.groups;
-        let mut unexpected = self.unexpected.iter();
-        let found = unexpected.position(|message| takes(groups, (from, wish), message));
-        match found.and_then(|index| self.unexpected.remove(index)) {
-            Some(message) => self.served.push_back(Ended {
-                owner,
-                bytes: Some(message.payload.len() as u64),
-            }),
-            None => self.wanted.push_back((from, wish, owner)),
-        }
+        let served = self.matching.want((from, wish), owner);
+        self.served.extend(served);
         Ok(())
     }
 
@@ -141,7 +104,7 @@ impl<'a> Mail<'a> {
         if let Some(served) = self.served.front() {
             return Some(served.owner.call);
         }
-        if let Some((.., owner)) = self.wanted.front() {
+        if let Some((.., owner)) = self.matching.first() {
             return Some(owner.call);
         }
         let awaited = self.awaited.first().map(|of| (false, of));
@@ -174,7 +137,7 @@ impl<'a> Mail<'a> {
             self.enter(ended);
             if let Some(message) = self.heard.pop_front() {
                 self.listen(endpoint).await?;
-                if let Some(ended) = self.matched(message) {
+                if let Some(ended) = self.matching.take(message) {
                     return Ok(Some(ended));
                 }
             } else if let Some(Reverse((.., ended))) = self.ended.pop() {
@@ -189,7 +152,7 @@ impl<'a> Mail<'a> {
         for (pending, done) in all {
             if self.listening.as_ref() == Some(&pending) {
                 self.listening = None;
-                self.heard.extend(done.received());
+                self.heard.extend(done.received().map(come));
                 continue;
             }
             let awaited = self.awaited.remove(&pending);
@@ -204,33 +167,16 @@ impl<'a> Mail<'a> {
 
     /// Whether any call waits for a message.
     fn is_under_way(&self) -> bool {
-        let open = self.awaited.len() + self.others.len() + self.ended.len() + self.wanted.len();
+        let open =
+            self.awaited.len() + self.others.len() + self.ended.len() + self.matching.wanted();
         open > 0
-    }
-
-    /// The earliest receive takes a message that has come.
-    fn matched(&mut self, message: Received) -> Option<Ended> {
-        let groups = self.groups;
-        let mut wanted = self.wanted.iter();
-        let found = wanted.position(|&(from, wish, _)| takes(groups, (from, wish), &message));
-        let Some((.., owner)) = found.and_then(|index| self.wanted.remove(index)) else {
-            self.unexpected.push_back(message);
-            return None;
-        };
-        let bytes = Some(message.payload.len() as u64);
-        Some(Ended { owner, bytes })
     }
 }
 
-/// Whether a receive takes a message.
-fn takes(groups: &[u32], (from, wish): (Source, Wish), message: &Received) -> bool {
-    let is_from = match from {
-        Source::Any => true,
-        Source::From(rank) => rank == message.from,
-    };
-    is_from
-        && match wish {
-            Wish::Is(tag) => tag == message.tag,
-            Wish::OfGroup(group) => groups.get(message.tag as usize) == Some(&group),
-        }
+fn come(message: Received) -> Come {
+    Come {
+        from: message.from,
+        tag: message.tag,
+        bytes: message.payload.len() as u64,
+    }
 }

@@ -24,6 +24,9 @@ pub struct Replay {
         value_parser = fidelities()
     )]
     pub fidelity: Option<Fidelity>,
+    /// How many ranks share each core and take turns on it; those that follow each other
+    #[arg(long, value_name = "RANKS", default_value_t = 1)]
+    pub ranks_per_core: u32,
     /// Operations per second of a core, such as 1G or 533M: what a trace counts computing in
     #[arg(long, value_name = "RATE", value_parser = program::rate)]
     pub flops: Option<f64>,

@@ -102,8 +102,6 @@ fn every_field_of_the_report_is_documented_and_times_add_up() {
     let mut described = fields::documented("replay --json");
     described.extend(fields::documented("Settings of results"));
     described.extend(fields::documented("Settings of programs"));
-    // Only the ranks of MPI programs share cores.
-    assert!(described.remove("ranks_per_core"));
     let printed: BTreeSet<String> = fields::of(&record);
     assert!(printed.is_subset(&described), "{printed:?}");
     described.retain(|name| !Cause::KINDS.contains(&name.as_str()) && !printed.contains(name));
@@ -129,6 +127,51 @@ fn every_field_of_the_report_is_documented_and_times_add_up() {
         .filter(|line| !line.starts_with('#'))
         .count();
     assert_eq!(lines, 1 + record["pairs"].as_array().expect("pairs").len());
+}
+
+/// Programs of others with more ranks than the chip has cores, whose ranks share them.
+#[test]
+fn ranks_share_cores_where_there_are_too_few() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (goal, smpi) = (path("ring.goal"), path("ring.ti"));
+    // A ring of 100 ranks.
+    let (mut text, mut trace) = ("num_ranks 100\n".to_owned(), String::new());
+    for rank in 0..100 {
+        let (next, before) = ((rank + 1) % 100, (rank + 99) % 100);
+        text += &format!(
+            "rank {rank} {{\nl1: calc 1000\nl2: send 64b to {next} tag 1\nl3: recv 64b from {before} \
+             tag 1\nl2 requires l1\n}}\n"
+        );
+        trace += &format!(
+            "{rank} init\n{rank} compute 1000\n{rank} isend {next} 1 64 6\n{rank} recv {before} 1 64 6\n\
+             {rank} waitall\n{rank} finalize\n"
+        );
+    }
+    std::fs::write(&goal, text).expect("written");
+    std::fs::write(&smpi, trace).expect("written");
+    for file in [&goal, &smpi] {
+        let shared = ["replay", file, "--flops", "1G", "--ranks-per-core", "3"];
+        let matrix = path("m.csv");
+        let files = ["--json", "--matrix", &matrix];
+        let shown = said(&[&shared[..], &files].concat());
+        assert_eq!(shown, said(&[&shared[..], &files].concat()), "{file}");
+        let record: Value = serde_json::from_str(&shown).expect("JSON");
+        assert_eq!(record["ranks"], 100, "{file}");
+        assert_eq!(record["ranks_per_core"], 3, "{file}");
+        let pairs = record["pairs"].as_array().expect("pairs");
+        assert_eq!(pairs.len(), 100, "{file}");
+        assert!(pairs.iter().all(|pair| pair["bytes"] == 68), "{file}");
+        // Three ranks of a core compute for a microsecond each.
+        assert!(record["makespan_ns"].as_f64().expect("a number") > 3000.0);
+        let text = said(&[&shared[..], &["--explain"]].concat());
+        assert!(text.contains("100 ranks on scc"), "{text}");
+        assert!(text.contains("--ranks-per-core 3"), "{text}");
+        // One core more is late with its ranks, and no rank is one.
+        said(&[&shared[..], &["--skew", "33=5"]].concat());
+        let late = corecast(&[&shared[..], &["--skew", "34=5"]].concat());
+        assert_eq!(late.status.code(), Some(2));
+    }
 }
 
 #[test]

@@ -241,6 +241,7 @@ def replay(
     file: str | os.PathLike[str],
     *,
     chip: ChipLike = "scc",
+    ranks_per_core: int = 1,
     flops: float | None = None,
     table: Tables | None = None,
     fidelity: str | None = None,
@@ -258,6 +259,7 @@ def replay(
     Args:
         file: Its path; files that it names are beside it.
         chip: A :class:`Chip`, or its name or path.
+        ranks_per_core: How many ranks share each core and take turns on it.
         flops: Operations per second of a core, for files that count what is computed in operations.
         table: Which algorithms collectives take: a table of ``tune(..., machine="mpi")``, several, the path
             of a file or folder, the name of a built-in chip, or ``"none"`` for what is best on hosts; the
@@ -283,6 +285,7 @@ def replay(
     of_chip = chip_of(chip)
     with _path_of(table) as path:
         arguments = {
+            "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
             "flops": None if flops is None else number("flops", flops, 1, 1e18),
             "table": path,
             "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),

@@ -4,7 +4,7 @@
 use crate::common;
 
 use common::load;
-use corecast_machine::{Oracle, Programs, RunOptions};
+use corecast_machine::{Oracle, RunOptions};
 use corecast_replay::{FORMATS, KINDS, Replay};
 
 const TEXT: &str = include_str!("../../../../docs/replay.md");
@@ -17,7 +17,7 @@ fn examples_run() {
         let (text, _) = part.split_once("```").expect("the example ends");
         let graph = load("docs/replay.md", text).graph;
         let replay = Replay::new(&graph, &Default::default()).expect("there are schedules");
-        let run = Oracle.run_programs(graph.size(), &replay, &RunOptions::default());
+        let run = replay.run(&Oracle, &RunOptions::default());
         assert!(run.is_ok(), "{run:?}\n{text}");
     }
 }

@@ -9,3 +9,4 @@ mod foreign;
 mod mutants;
 mod round_trip;
 mod run;
+mod shared;

@@ -11,11 +11,12 @@ use corecast_machine::{
     ByMessages, CallLog, Job, Limits, Machine, Oracle, ProgramRun, Programs, RunError, RunOptions,
 };
 use corecast_machine_sim::SimMachine;
-use corecast_replay::{CallGraph, FORMATS, KINDS, Replay};
+use corecast_replay::{CallGraph, FORMATS, KINDS, Replay, Stopped};
 
 fn run_on<M: Programs>(machine: &M, graph: &CallGraph) -> Result<ProgramRun<CallLog>, RunError> {
     let replay = Replay::new(graph, &Default::default()).expect("there are schedules");
-    machine.run_programs(graph.size(), &replay, &RunOptions::default())
+    let run = replay.run(machine, &RunOptions::default());
+    run.map_err(|stopped| stopped.error)
 }
 
 fn chip(name: &str) -> SimMachine {
@@ -132,15 +133,10 @@ fn deadlocks_name_the_calls_in_a_circle() {
     let graph = load("it.calls", &text).graph;
     let replay = Replay::new(&graph, &Default::default()).expect("there are schedules");
     for machine in ["scc", "tilepro64", "nagam", "park2019-bus"] {
-        let run = chip(machine).run_programs(3, &replay, &RunOptions::default());
-        let Err(RunError::Deadlock { blocked, .. }) = run else {
-            panic!("{machine}: {run:?}");
-        };
-        let lines: Vec<String> = replay
-            .stuck(&blocked)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let run = replay.run(&chip(machine), &RunOptions::default());
+        let stopped = run.expect_err("nobody can go on");
+        assert!(matches!(stopped.error, RunError::Deadlock { .. }));
+        let lines: Vec<String> = stopped.stuck.iter().map(ToString::to_string).collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
         let expected = "rank 0 waits in `recv up to 8 bytes from rank 1 with tag 0` (it.calls:6)";
         assert_eq!(lines[0], expected, "{machine}");
@@ -164,11 +160,9 @@ fn a_limit_names_what_was_under_way() {
         },
         ..RunOptions::default()
     };
-    let run = chip("tilepro64").run_programs(2, &replay, &options);
-    let Err(RunError::TimeLimit { blocked, .. }) = run else {
-        panic!("{run:?}");
-    };
-    let stuck = replay.stuck(&blocked);
+    let run = replay.run(&chip("tilepro64"), &options);
+    let Stopped { error, stuck } = run.expect_err("it takes longer");
+    assert!(matches!(error, RunError::TimeLimit { .. }), "{error}");
     assert!(stuck.iter().any(|one| one.rank == 1), "{stuck:?}");
 }
 

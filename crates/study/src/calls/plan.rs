@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use corecast_machine::{Limits, RunOptions, Watch};
+use corecast_machine::{Limits, RunOptions, Sharing, Watch};
 use corecast_machine_sim::Fidelity;
 
 use crate::chips::ChipChoice;
@@ -43,26 +43,50 @@ impl ProgramPlan {
         }
     }
 
-    /// The machine, if so many ranks can run on it amid all this.
-    pub(crate) fn machine(&self, ranks: u32) -> Result<Arc<dyn StudyMachine>, StudyError> {
+    /// The machine, if so many cores of it can run amid all this.
+    fn machine(&self, cores: u32) -> Result<Arc<dyn StudyMachine>, StudyError> {
         let chip = &self.chip.chip;
         let machine = MACHINES[0].on(chip, self.fidelity)?;
-        check_cores(chip, ranks.into())?;
+        check_cores(chip, cores.into())?;
         if self.surroundings.background.is_some() {
             machine.takes_background()?;
         }
-        self.surroundings.check(ranks)?;
+        self.surroundings.check(cores)?;
         Ok(machine)
     }
 
-    /// How so many ranks are run.
-    pub(crate) fn options(&self, ranks: u32) -> RunOptions {
+    /// The same for ranks of which each core has `per_core`.
+    pub(crate) fn machine_of_ranks(
+        &self,
+        ranks: u32,
+        per_core: u32,
+    ) -> Result<Arc<dyn StudyMachine>, StudyError> {
+        if !(1..=Sharing::MOST).contains(&per_core) {
+            return Err(StudyError::RanksPerCore {
+                per_core,
+                max: Sharing::MOST,
+            });
+        }
+        let cores = Sharing::new(ranks, per_core).cores();
+        self.machine(cores).map_err(|error| match error {
+            // Of the ranks of a program, and not of the cores that they share.
+            StudyError::RankCount { chip, max, .. } => StudyError::RankCount {
+                ranks: ranks.into(),
+                chip,
+                max: max.saturating_mul(per_core),
+            },
+            error => error,
+        })
+    }
+
+    /// How so many cores are run.
+    pub(crate) fn options(&self, cores: u32) -> RunOptions {
         let clock = self.chip.chip.reference_clock();
         RunOptions {
             watch: self.watch.clone(),
             ..self
                 .surroundings
-                .options(ranks, self.seed, clock, self.limits)
+                .options(cores, self.seed, clock, self.limits)
         }
     }
 

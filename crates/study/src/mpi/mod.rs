@@ -105,25 +105,10 @@ impl MpiStudy {
     /// What does not make sense, and why.
     pub fn new(plan: MpiPlan) -> Result<Self, StudyError> {
         let per_core = plan.ranks_per_core;
-        if !(1..=Sharing::MOST).contains(&per_core) {
-            return Err(StudyError::RanksPerCore {
-                per_core,
-                max: Sharing::MOST,
-            });
-        }
         if per_core > 1 && plan.is_captured {
             return Err(StudyError::SharedCapture);
         }
-        let cores = Sharing::new(plan.ranks, per_core).cores();
-        let machine = plan.on.machine(cores).map_err(|error| match error {
-            // Of the ranks of a program, and not of the cores that they share.
-            StudyError::RankCount { chip, max, .. } => StudyError::RankCount {
-                ranks: plan.ranks.into(),
-                chip,
-                max: max.saturating_mul(per_core),
-            },
-            error => error,
-        })?;
+        let machine = plan.on.machine_of_ranks(plan.ranks, per_core)?;
         Ok(Self { plan, machine })
     }
 

@@ -19,9 +19,9 @@ mod record;
 use std::sync::Arc;
 
 use corecast_exchange::FileError;
-use corecast_machine::{Programs, RunError};
+use corecast_machine::{RunError, Sharing};
 use corecast_mpi::collective::{Measured, Settings as Choosing};
-use corecast_replay::{CallGraph, KINDS, Replay, StuckCall, Taken};
+use corecast_replay::{CallGraph, KINDS, Replay, Stopped, StuckCall, Taken};
 use thiserror::Error;
 
 use crate::calls::{CallRun, ProgramPlan};
@@ -38,6 +38,8 @@ pub use record::ReplayRecord;
 pub struct ReplayPlan {
     /// The chip, and what goes on around the program.
     pub on: ProgramPlan,
+    /// How many of its ranks share a core: those that follow each other.
+    pub ranks_per_core: u32,
     /// Operations per second at which the file's computing was counted, where that was asked for.
     pub flops: Option<f64>,
     /// What collectives go by.
@@ -51,6 +53,7 @@ impl ReplayPlan {
         Self {
             tables: ProgramTables::of_chip(&on.chip),
             on,
+            ranks_per_core: 1,
             flops: None,
         }
     }
@@ -103,7 +106,9 @@ impl ReplayStudy {
     /// # Errors
     /// What does not make sense, and why.
     pub fn new(plan: ReplayPlan, graph: CallGraph) -> Result<Self, StudyError> {
-        let machine = plan.on.machine(graph.size())?;
+        let machine = plan
+            .on
+            .machine_of_ranks(graph.size(), plan.ranks_per_core)?;
         Ok(Self {
             plan,
             graph,
@@ -111,11 +116,23 @@ impl ReplayStudy {
         })
     }
 
+    /// Number of cores that its ranks take: those of which `skew` speaks.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        Sharing::new(self.graph.size(), self.plan.ranks_per_core).cores()
+    }
+
     /// What results depend on.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        let ReplayPlan { tables, flops, .. } = &self.plan;
+        let ReplayPlan {
+            tables,
+            flops,
+            ranks_per_core,
+            ..
+        } = &self.plan;
         let own = ProgramSettings {
+            ranks_per_core: Some(*ranks_per_core),
             tables: tables.label(),
             flops: *flops,
             ..ProgramSettings::default()
@@ -129,26 +146,19 @@ impl ReplayStudy {
     /// A deadlock or a limit, with the calls that were waiting; whatever else ended it.
     pub fn run(&self) -> Result<ReplayRun, ReplayError> {
         let plan = &self.plan;
-        let ranks = self.graph.size();
-        let options = plan.on.options(ranks);
+        let options = plan.on.options(self.cores());
         let choosing = Choosing {
             measured: Some(Measured::new(plan.tables.tables.clone())),
             ..Choosing::default()
         };
-        let replay = Replay::new(&self.graph, &choosing)?;
-        let run = self
-            .machine
-            .in_virtual_time()
-            .and_then(|machine| machine.run_programs(ranks, &replay, &options));
-        let run = run.map_err(|error| ReplayError::Run {
-            stuck: match &error {
-                RunError::Deadlock { blocked, .. }
-                | RunError::TimeLimit { blocked, .. }
-                | RunError::EventLimit { blocked, .. } => replay.stuck(blocked),
-                _ => Vec::new(),
-            },
+        let replay = Replay::new(&self.graph, &choosing)?.sharing(plan.ranks_per_core);
+        let machine = self.machine.in_virtual_time();
+        let machine = machine.map_err(|error| ReplayError::Run {
             error,
+            stuck: Vec::new(),
         })?;
+        let run = replay.run(machine, &options);
+        let run = run.map_err(|Stopped { error, stuck }| ReplayError::Run { error, stuck })?;
         Ok(ReplayRun {
             calls: CallRun::new(run, |log| log, name),
             taken: replay.taken().to_vec(),
