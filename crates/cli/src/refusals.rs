@@ -42,9 +42,6 @@ impl From<StudyError> for Failure {
             StudyError::Placement { .. } => {
                 option("--ranks-to-cores").help("list a core for every rank".to_owned())
             }
-            StudyError::SharedCapture => {
-                option("--capture").help("leave out --ranks-per-core".to_owned())
-            }
             StudyError::Root { ranks, .. } => {
                 option("--root").help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
             }

@@ -6,7 +6,8 @@
 pub enum Captured {
     /// It has computed for so many picoseconds.
     Compute(u64),
-    /// From here on it takes whatever comes, one packet after the other.
+    /// From here on it takes whatever comes, one packet after the other. A rank that shares its core does not
+    /// say so: it is the core that does.
     Listen,
     /// It has begun to send a packet.
     Send {
@@ -17,7 +18,7 @@ pub enum Captured {
         /// Its length, head included.
         bytes: u64,
     },
-    /// It has waited until this packet came.
+    /// It has waited until this packet came; where it shares its core, until it was told of it.
     Received {
         /// The sender.
         from: u32,

@@ -51,6 +51,13 @@ impl Packet {
         (self.from, [first, second], body)
     }
 
+    /// Its being received, as it is captured.
+    fn received(&self) -> Captured {
+        let (from, [word, _], body) = self.parts();
+        let bytes = (HEAD_BYTES + body.len()) as u64;
+        Captured::Received { from, word, bytes }
+    }
+
     /// Who sent it.
     pub(crate) fn from(&self) -> u32 {
         self.from
@@ -83,11 +90,11 @@ pub(crate) struct Mail {
     unsent: VecDeque<usize>,
     /// What has come for each rank and was not told.
     inboxes: Vec<VecDeque<Packet>>,
-    /// What the core has done, where that is asked for.
-    pub(crate) captured: Option<Vec<Captured>>,
-    /// Numbers of the sends that have not ended.
-    numbers: VecDeque<u32>,
-    sends: u32,
+    /// What each rank has done, where that is asked for.
+    pub(crate) captured: Option<Vec<Vec<Captured>>>,
+    /// Of the sends that have not ended the rank, and the number among all of its sends.
+    numbers: VecDeque<(u32, u32)>,
+    sends: Vec<u32>,
     /// Where ranks share cores: messages between two of this one, and of those that went to others that
     /// core, sender and receiver, in their order.
     pub(crate) within: Vec<MessageRecord>,
@@ -106,7 +113,7 @@ impl Mail {
             inboxes: ranks.clone().map(|_| VecDeque::new()).collect(),
             captured: None,
             numbers: VecDeque::new(),
-            sends: 0,
+            sends: ranks.clone().map(|_| 0).collect(),
             within: Vec::new(),
             sent: Vec::new(),
             ranks,
@@ -115,7 +122,8 @@ impl Mail {
 
     /// What has come for a rank and was not told.
     pub(crate) fn inbox(&mut self, rank: u32) -> &mut VecDeque<Packet> {
-        &mut self.inboxes[(rank - self.ranks.start) as usize]
+        let place = self.place(rank);
+        &mut self.inboxes[place]
     }
 
     /// Does one thing for a rank.
@@ -128,7 +136,7 @@ impl Mail {
         match errand {
             Errand::Begin | Errand::Now | Errand::Tell(_) => {}
             Errand::Compute(ps) => {
-                self.capture(Captured::Compute(ps));
+                self.capture(rank, Captured::Compute(ps));
                 endpoint.compute(Time::from_ps(ps)).await?;
             }
             Errand::Send { to, head, body } => {
@@ -185,24 +193,27 @@ impl Mail {
     ) -> Result<(), RunError> {
         self.listen(endpoint).await?;
         let core = self.sharing.core_of(to);
-        let tag = head[0] as u32;
-        if self.ranks.contains(&to) && !self.sharing.is_alone() {
-            return self.hand(endpoint, (from, to), head, body).await;
+        let (tag, bytes) = (head[0] as u32, body.len());
+        let is_within = self.ranks.contains(&to) && !self.sharing.is_alone();
+        if !is_within {
+            self.make_room(endpoint, from).await?;
         }
-        self.make_room(endpoint).await?;
-        let bytes = body.len();
-        self.capture(Captured::Send {
-            to: core,
+        let one = Captured::Send {
+            to,
             word: head[0],
             bytes: (HEAD_BYTES + bytes) as u64,
-        });
+        };
+        self.capture(from, one);
+        let number = self.sends(from);
+        if is_within {
+            return self.hand(endpoint, (from, to), head, body).await;
+        }
         let message = self.message((from, to), head, body);
         let sent = endpoint.isend(Rank(core), tag, message).await?;
         let sends_end = self.pending.len() - usize::from(self.broadcast.is_some());
         self.pending.insert(sends_end, sent);
         self.unsent.push_back(bytes);
-        self.numbers.push_back(self.sends);
-        self.sends += 1;
+        self.numbers.push_back((from, number));
         if !self.sharing.is_alone() {
             self.sent.push((core, (from, to)));
         }
@@ -243,27 +254,58 @@ impl Mail {
     /// Sees to it that there is a receive for the next packet.
     async fn listen<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
         if self.pending.is_empty() {
-            self.capture(Captured::Listen);
+            if self.sharing.is_alone() {
+                self.capture(self.ranks.start, Captured::Listen);
+            }
             let receive = endpoint.irecv(Source::Any, TagFilter::Any).await?;
             self.pending.push(receive);
         }
         Ok(())
     }
 
-    fn capture(&mut self, one: Captured) {
+    fn place(&self, rank: u32) -> usize {
+        (rank - self.ranks.start) as usize
+    }
+
+    fn capture(&mut self, rank: u32, one: Captured) {
+        let place = self.place(rank);
         if let Some(captured) = &mut self.captured {
-            captured.push(one);
+            captured[place].push(one);
         }
     }
 
-    /// Waits as long as too much is on its way.
-    async fn make_room<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<(), RunError> {
+    /// So many packets are told to a rank; one that shares its core goes on from there.
+    pub(crate) fn told(&mut self, rank: u32, packets: usize) {
+        let place = self.place(rank);
+        let told = self.inboxes[place].drain(..packets);
+        if let Some(captured) = self.captured.as_mut().filter(|_| !self.sharing.is_alone()) {
+            captured[place].extend(told.map(|packet| packet.received()));
+        }
+    }
+
+    /// The number of a rank's next send.
+    fn sends(&mut self, rank: u32) -> u32 {
+        let place = self.place(rank);
+        self.sends[place] += 1;
+        self.sends[place] - 1
+    }
+
+    /// Waits as long as too much is on its way for a rank to send more.
+    async fn make_room<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        rank: u32,
+    ) -> Result<(), RunError> {
         while self.unsent.len() >= UNSENT_MAX
             || self.unsent.iter().sum::<usize>() >= UNSENT_BYTES_MAX
         {
             let (index, done) = endpoint.wait_any(&self.pending).await?;
             if done == Done::Sent {
-                self.capture(Captured::Sent(self.numbers[index - 1]));
+                let (of, number) = self.numbers[index - 1];
+                // That it has waited for another one's is not said of a rank.
+                if of == rank {
+                    self.capture(rank, Captured::Sent(number));
+                }
             }
             self.ended(endpoint, index, done).await?;
         }
@@ -301,10 +343,8 @@ impl Mail {
         match done {
             Done::Received(message) => {
                 let (to, packet) = self.packet(message);
-                if self.captured.is_some() {
-                    let (from, [word, _], body) = packet.parts();
-                    let bytes = (HEAD_BYTES + body.len()) as u64;
-                    self.capture(Captured::Received { from, word, bytes });
+                if self.captured.is_some() && self.sharing.is_alone() {
+                    self.capture(self.ranks.start, packet.received());
                 }
                 self.inboxes[to].push_back(packet);
                 self.pending[index] = endpoint.irecv(Source::Any, TagFilter::Any).await?;

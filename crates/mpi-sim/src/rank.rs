@@ -21,7 +21,7 @@ pub struct RankLog {
     pub hand_overs: u64,
     /// The call by which it came to its end, when it had nothing more to ask for.
     pub last: Option<CallSpan>,
-    /// What it has done; empty unless that was asked for, and it has a core to itself.
+    /// What it has done; empty unless that was asked for.
     pub captured: Vec<Captured>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> MpiRanks<'a> {
         let packets = inbox.iter().map(Packet::parts);
         let now = endpoint.now().ps();
         let told = self.desk.answer(resident.rank, now, packets);
-        inbox.drain(..told);
+        mail.told(resident.rank, told);
         resident.log.hand_overs += 1;
     }
 }
@@ -189,7 +189,10 @@ impl Program for MpiRanks<'_> {
             self.desk.sit_down();
         }
         let mut mail = Mail::new(self.sharing, core);
-        mail.captured = self.is_capturing.then(Vec::new);
+        let ranks = self.sharing.ranks_of(core);
+        mail.captured = self
+            .is_capturing
+            .then(|| ranks.map(|_| Vec::new()).collect());
         let resident = |rank| Resident {
             rank,
             is_begun: false,
@@ -231,7 +234,8 @@ impl Program for MpiRanks<'_> {
         }
         ended.sort_by_key(|&(rank, _)| rank);
         log.ranks = ended.into_iter().map(|(_, of_rank)| of_rank).collect();
-        if let ([of_rank], Some(captured)) = (&mut log.ranks[..], mail.captured) {
+        let captured = mail.captured.into_iter().flatten();
+        for (of_rank, captured) in log.ranks.iter_mut().zip(captured) {
             of_rank.output.captured = captured;
         }
         (log.within, log.sent) = (mail.within, mail.sent);

@@ -172,7 +172,6 @@ impl From<StudyError> for Refusal {
             StudyError::Placement { needed, listed } => request()
                 .help("list a core for every rank")
                 .fields(json!({"needed": needed, "listed": listed})),
-            StudyError::SharedCapture => request().help("leave out ranks_per_core"),
             StudyError::NoChoice { choice, .. } => request().help(match choice {
                 NoChoice::Root => "leave `root` out",
                 NoChoice::Size => "leave `bytes` out",

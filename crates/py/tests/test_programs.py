@@ -198,11 +198,6 @@ def test_what_cannot_be_run_is_refused(tmp_path):
             "100 ranks do not fit on scc",
         ),
         (
-            lambda: corecast.mpirun("a", ranks=4, ranks_per_core=2, capture=True),
-            corecast.RequestError,
-            "leave out ranks_per_core",
-        ),
-        (
             lambda: corecast.mpirun("a", compute=float("nan")),
             corecast.InputError,
             "compute: nan is out of range",

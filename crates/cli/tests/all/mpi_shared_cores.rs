@@ -196,10 +196,34 @@ fn more_ranks_than_cores_fit_and_one_too_many_is_refused() {
         refused(&shared("scc", "0"), 2),
         "error: --ranks-per-core: 0 ranks cannot share a core\n  help: use 1 to 65536\n"
     );
-    let capture = [&shared("scc", "2")[..], &["--capture", "c.txt"]].concat();
-    let told = refused(&capture, 2);
-    assert!(told.contains("leave out --ranks-per-core"), "{told}");
     assert!(refused(&["--ranks-per-core", "2"], 2).contains("--chip"));
+}
+
+/// A replay takes turns as the program did.
+#[test]
+fn a_captured_program_takes_the_same_time_with_as_many_ranks_on_a_core() {
+    let program = program(&STANDARD);
+    let capture = program.folder.path().join("it.calls");
+    let capture = capture.to_str().expect("UTF-8");
+    for chip in CHIPS {
+        for per_core in ["2", "3", "5"] {
+            for arguments in [&["storm", "2"][..], &["pingpong", "100000"], &["uneven"]] {
+                let options = [&shared(chip, per_core)[..], &["--capture", capture]].concat();
+                let told = report(&program, &options, 5, arguments);
+                let replay = ["replay", capture, "--json"];
+                let output = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"))
+                    .args([&replay[..], &shared(chip, per_core)].concat())
+                    .output()
+                    .expect("the binary runs");
+                assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+                let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+                for what in ["makespan_ns", "messages", "pairs"] {
+                    let which = format!("{what} of {arguments:?} on {chip}, {per_core} per core");
+                    assert_eq!(again[what], told[what], "{which}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -135,9 +135,6 @@ pub enum StudyError {
         /// Most of them.
         max: u32,
     },
-    /// What ranks do is to be written down, and several share a core.
-    #[error("what ranks do is written down where each has a core to itself")]
-    SharedCapture,
     /// The root is no rank.
     #[error("rank {root} does not exist")]
     Root {

@@ -32,7 +32,11 @@ impl MpiStudy {
         let format = corecast_replay::find_format("calls").expect("our own");
         let written = format.write(&capture.graph)?;
         let (ranks, place) = (self.plan.ranks, self.machine.place());
-        let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}\n");
+        let mut text = format!("# packets of an MPI program of {ranks} ranks on {place}");
+        text += &match self.plan.ranks_per_core {
+            1 => "\n".to_owned(),
+            per_core => format!(", {per_core} on a core\n"),
+        };
         for (tag, words) in capture.tags.iter().enumerate() {
             text += &format!("# tag {tag}: {words}\n");
         }
@@ -152,11 +156,14 @@ fn of_rank(
                 }
             }
             Captured::Received { from, word, bytes } => {
-                let call = open.expect("who receives listens");
+                let listened = open.take();
+                let call = listened.unwrap_or_else(|| push(&mut calls, OPEN, before, &[]));
                 received(&mut calls, call, (from, word, bytes));
                 before = Some(Event::End(call));
-                // The next one is asked for before anything else.
-                open = Some(push(&mut calls, OPEN, before, &[]));
+                if listened.is_some() {
+                    // The next one is asked for before anything else.
+                    open = Some(push(&mut calls, OPEN, before, &[]));
+                }
             }
             Captured::Sent(number) => {
                 room.push(Event::End(sends[number as usize]));

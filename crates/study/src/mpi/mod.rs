@@ -104,11 +104,7 @@ impl MpiStudy {
     /// # Errors
     /// What does not make sense, and why.
     pub fn new(plan: MpiPlan) -> Result<Self, StudyError> {
-        let per_core = plan.ranks_per_core;
-        if per_core > 1 && plan.is_captured {
-            return Err(StudyError::SharedCapture);
-        }
-        let machine = plan.on.machine_of_ranks(plan.ranks, per_core)?;
+        let machine = plan.on.machine_of_ranks(plan.ranks, plan.ranks_per_core)?;
         Ok(Self { plan, machine })
     }
 
