@@ -80,10 +80,28 @@ impl Stretches {
         }
     }
 
-    /// Whose the last one is that begins before this time.
-    fn before(&self, time: Time) -> Option<u32> {
+    /// One more turn, also one without length: what its core took before it was for this rank. Of
+    /// several at one time the last is kept.
+    pub fn push_turn(&mut self, rank: u32, start: Time, end: Time) {
+        if end > start {
+            return self.push(rank, start, end);
+        }
+        match self.0.last_mut() {
+            Some(last) if last.start == start && last.end == start => last.rank = rank,
+            Some(last) if (last.rank, last.end) == (rank, start) => {}
+            _ => self.0.push(Stretch { rank, start, end }),
+        }
+    }
+
+    /// Whose turn it is at this time; between two turns the core is the next one's, and after the last
+    /// one it stays that one's.
+    fn at(&self, time: Time) -> Option<u32> {
         let later = self.0.partition_point(|one| one.start < time);
-        Some(self.0[..later].last()?.rank)
+        let (before, after) = self.0.split_at(later);
+        let last = before.last();
+        let is_on = last.is_some_and(|last| last.end >= time);
+        let of = if is_on { last } else { after.first().or(last) };
+        of.map(|turn| turn.rank)
     }
 }
 
@@ -169,7 +187,7 @@ fn activities<T>(
     for ((core, log), of_core) in (0..).zip(cores).zip(of_cores) {
         for (rank, of_rank) in sharing.ranks_of(core).zip(&log.ranks) {
             let had = |other: Rank, time| {
-                let had = cores[other.index()].turns.before(time);
+                let had = cores[other.index()].turns.at(time);
                 had.unwrap_or_else(|| sharing.ranks_of(other.0).start)
             };
             let peer = |other: Rank, time| match other.0 == core {
@@ -290,6 +308,19 @@ mod tests {
             stretches.push(rank, Time::from_ps(start), Time::from_ps(end));
         }
         stretches
+    }
+
+    #[test]
+    fn between_two_turns_a_core_is_the_next_ones() {
+        let at = Time::from_ps;
+        let mut turns = stretches(&[(4, 0, 10), (5, 30, 40)]);
+        // It only took what had come, and ended; who looked at the same time before does not count.
+        turns.push_turn(4, at(60), at(60));
+        turns.push_turn(5, at(60), at(60));
+        let whose = [1, 10, 11, 30, 40, 41, 60, 99].map(|ps| turns.at(at(ps)));
+        let expected = [4, 4, 5, 5, 5, 5, 5, 5];
+        assert_eq!(whose, expected.map(Some));
+        assert_eq!(Stretches::default().at(at(1)), None);
     }
 
     #[test]

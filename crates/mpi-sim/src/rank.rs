@@ -214,7 +214,7 @@ impl Program for MpiRanks<'_> {
             let start = endpoint.now();
             let served = self.turn(endpoint, &mut mail, &mut resident).await?;
             if !self.sharing.is_alone() {
-                log.turns.push(resident.rank, start, endpoint.now());
+                log.turns.push_turn(resident.rank, start, endpoint.now());
             }
             match served {
                 Served::Finished => {

@@ -61,7 +61,7 @@ pub(crate) async fn run<E: Endpoint>(
         waits.lock().remove(&rank);
         resident.turn(endpoint, &mut mail).await?;
         let now = endpoint.now();
-        log.turns.push(rank.0, start, now);
+        log.turns.push_turn(rank.0, start, now);
         match mail.inbox(rank).awaited(rank, now) {
             Some(blocked) => {
                 resident.wait = Some((blocked.step as u32, now));
