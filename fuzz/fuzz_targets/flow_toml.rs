@@ -3,7 +3,7 @@
 //! never a panic.
 #![no_main]
 
-use corecast_flow::{Buffers, FlowFile, FlowProgram, functional};
+use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, functional};
 use libfuzzer_sys::fuzz_target;
 
 /// Runs with more firings, or more bytes, would only be slow.
@@ -38,11 +38,15 @@ fuzz_target!(|data: &[u8]| {
     // gets through.
     let room = Buffers {
         message_bytes: 256,
-        input_bytes: Some(512),
+        input: Some(InputBuffer {
+            bytes: 512,
+            word_bytes: 4,
+            messages: 32,
+        }),
     };
     let _ = FlowProgram::new(&file, 1, None, room);
     let buffers = Buffers {
-        input_bytes: None,
+        input: None,
         ..room
     };
     let Ok(program) = FlowProgram::new(&file, 1, None, buffers) else {
