@@ -47,7 +47,6 @@ impl From<StudyError> for Failure {
             }
             StudyError::NoChoice { choice, .. } => option(match choice {
                 NoChoice::Root => "--root",
-                NoChoice::Size => "--bytes",
                 NoChoice::Element => "--dtype",
                 NoChoice::Operator => "--op",
             })

@@ -145,6 +145,11 @@ pub fn one_rank_count(study: &Study) -> Result<u32, Failure> {
     }
 }
 
+/// A barrier that is to have a size.
+pub fn no_size() -> Failure {
+    Failure::input("--bytes: a barrier has no size").help("leave out --bytes")
+}
+
 /// So many things: `1 rank`, `2 ranks`.
 pub fn counted(count: impl Into<u64>, thing: &str) -> String {
     match count.into() {
@@ -234,6 +239,12 @@ impl Scene {
             fidelity: self.fidelity,
             ranks,
             sizes: match (&self.bytes, &own) {
+                (Some(text), None)
+                    if text != "0"
+                        && matches!(self.what, Subject::Collective(Collective::Barrier)) =>
+                {
+                    return Err(no_size());
+                }
                 (Some(text), _) => size::list("--bytes", text)?,
                 (None, Some(spec)) => vec![spec.bytes()],
                 (None, None) => vec![64],

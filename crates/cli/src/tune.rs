@@ -42,9 +42,7 @@ impl Tune {
         }
         let bytes = match (&self.bytes, self.collective) {
             (Some(_), Collective::Barrier) => {
-                return Err(
-                    Failure::input("--bytes: a barrier has no size").help("leave out --bytes")
-                );
+                return Err(scene::no_size());
             }
             (None, Collective::Barrier) => "0",
             (Some(bytes), _) => bytes,

@@ -174,7 +174,6 @@ impl From<StudyError> for Refusal {
                 .fields(json!({"needed": needed, "listed": listed})),
             StudyError::NoChoice { choice, .. } => request().help(match choice {
                 NoChoice::Root => "leave `root` out",
-                NoChoice::Size => "leave `bytes` out",
                 NoChoice::Element => "leave `dtype` out",
                 NoChoice::Operator => "leave `op` out",
             }),

@@ -14,9 +14,6 @@ use crate::machines::{MACHINES, MachineKind};
 use crate::schedules::ScheduleFile;
 use crate::surroundings::Surroundings;
 
-/// The size of which nothing is said, in bytes.
-const BYTES: u64 = 64;
-
 /// What to study: a collective on a chip, by which algorithms, over how many ranks, in which
 /// surroundings. A [`crate::Study`] is made of it.
 #[derive(Clone, Debug)]
@@ -78,7 +75,7 @@ impl Plan {
             fidelity: None,
             collective,
             ranks: Vec::new(),
-            sizes: vec![BYTES],
+            sizes: vec![64],
             root: 0,
             selection: Selection::All,
             files: Vec::new(),
@@ -99,16 +96,10 @@ impl Plan {
         let Self {
             collective, root, ..
         } = *self;
-        // A file's barrier may have a size.
-        let is_sized = self.sizes != [BYTES] && self.sizes != [0] && self.files.is_empty();
         let (is_typed, is_operated) = (self.element != ElementType::U8, self.op != ReduceOp::Sum);
         let is_reduction = collective.is_reduction();
         [
             (root > 0 && !collective.is_rooted(), NoChoice::Root),
-            (
-                is_sized && collective == Collective::Barrier,
-                NoChoice::Size,
-            ),
             (is_typed && !is_reduction, NoChoice::Element),
             (is_operated && !is_reduction, NoChoice::Operator),
         ]

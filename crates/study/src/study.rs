@@ -106,10 +106,14 @@ impl Study {
     ///
     /// # Errors
     /// What does not make sense, and why.
-    pub fn new(plan: Plan) -> Result<Self, StudyError> {
+    pub fn new(mut plan: Plan) -> Result<Self, StudyError> {
         let collective = plan.collective;
         if let Some(choice) = plan.meaningless() {
             return Err(StudyError::NoChoice { collective, choice });
+        }
+        if collective == Collective::Barrier {
+            // Nothing is carried: one size is as good as another.
+            plan.sizes.truncate(1);
         }
         let chip = &plan.chip.chip;
         let machine = plan.machine.on(chip, plan.fidelity)?;

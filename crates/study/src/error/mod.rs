@@ -52,8 +52,6 @@ impl fmt::Display for Refused {
 pub enum NoChoice {
     /// Ranks are not alike.
     Root,
-    /// It carries something.
-    Size,
     /// It combines elements.
     Element,
     /// It combines elements.
@@ -81,7 +79,6 @@ impl fmt::Display for NoChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Root => "has no root",
-            Self::Size => "carries nothing",
             Self::Element | Self::Operator => "combines nothing",
         })
     }
