@@ -27,8 +27,8 @@ const SHAPE: [&str; 3] = ["width", "height", "cores_per_router"];
 
 /// As [`crate::find`], with the value of each key, such as `network.vcs`, replaced.
 ///
-/// A key that the file leaves to its default can be changed, too. If the shape of a mesh is changed, `cores.max` follows; where its last two routers are the memory's
-/// and the host's, they move along.
+/// A key that the file leaves to its default can be changed, too. If the shape of a mesh is changed,
+/// `cores.max` follows; where its last two routers are the memory's and the host's, they move along.
 ///
 /// # Errors
 /// As [`crate::find`]; [`ChipError::NoSuchKey`] for a key that the chip file does not have, and
@@ -66,12 +66,7 @@ fn changed(text: String, file: String, changes: &[(String, String)]) -> Result<C
             || add(&mut document, &unchanged, key, value).is_some();
         if !is_set {
             let mut known = keys(&document);
-            let left_out = left_out(&unchanged);
-            known.extend(
-                left_out
-                    .filter(|key| !known.contains(key))
-                    .collect::<Vec<_>>(),
-            );
+            known.extend(left_out(&unchanged));
             return Err(ChipError::NoSuchKey {
                 file,
                 key: key.clone(),

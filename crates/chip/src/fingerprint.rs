@@ -20,6 +20,7 @@
 use corecast_core::hash::fnv_1a;
 use toml::de::{DeTable, DeValue};
 
+use crate::placement::Placement;
 use crate::provenance::Entry;
 
 /// Keys at the top level that say nothing about time.
@@ -49,10 +50,8 @@ fn words(text: &str, table: &DeTable<'_>, path: &str, lines: &mut Vec<String>) {
             _ if path.is_empty() && PROSE.contains(&key.as_ref()) => {}
             // A list of cores is the same one with commas, blanks or both between them.
             DeValue::String(word) if path == "network." && key == "placement" => {
-                let separates = |c: char| c == ',' || c.is_whitespace();
-                let words = word.split(separates).filter(|word| !word.is_empty());
-                let words: Vec<&str> = words.collect();
-                lines.push(format!("{path}{key} {}\n", words.join(" ")));
+                let entries: Vec<&str> = Placement::entries(word).collect();
+                lines.push(format!("{path}{key} {}\n", entries.join(" ")));
             }
             DeValue::String(word) => lines.push(format!("{path}{key} {word}\n")),
             _ => {

@@ -105,6 +105,11 @@ impl Placement {
         matches!(text, "square" | "rows" | "columns" | "snake") || seed(text).is_some()
     }
 
+    /// The entries of a list: what stands between spaces and commas.
+    pub fn entries(text: &str) -> impl Iterator<Item = &str> {
+        text.split([' ', ',']).filter(|entry| !entry.is_empty())
+    }
+
     /// The placement that a text means on a mesh of which `cores` cores can have ranks. Entries of a
     /// list are separated by spaces or commas.
     ///
@@ -160,7 +165,7 @@ fn seed(text: &str) -> Option<u64> {
 
 /// A list of cores; those that it leaves out follow, so that every core is there.
 fn list(text: &str, cores: u32) -> Result<Chosen, PlacementError> {
-    let words = text.split([' ', ',']).filter(|word| !word.is_empty());
+    let words = Placement::entries(text);
     let mut rank_at: Vec<Option<usize>> = vec![None; cores as usize];
     let mut order = Vec::new();
     for (rank, word) in words.enumerate() {

@@ -58,9 +58,7 @@ pub fn place(choice: ChipChoice, asked: Option<&str>) -> Result<ChipChoice, Fail
             failure.help(format!("{} has the cores 0 to {}", chip.name, cores - 1))
         };
         read.map_err(refuse)?;
-        let separates = |c: char| c == ',' || c == ' ';
-        let entries = asked.split(separates).filter(|entry| !entry.is_empty());
-        entries.collect::<Vec<_>>().join(" ")
+        Placement::entries(asked).collect::<Vec<_>>().join(" ")
     } else {
         of_file(asked, &chip.name, |words| {
             Placement::read(words, &mesh.grid, cores).map(drop)

@@ -483,11 +483,11 @@ impl Routes for Grid {
         visit(self.ejection(to));
     }
 
-    /// Every link of the tree carries the message once.
     fn carries_multicasts(&self) -> bool {
         true
     }
 
+    /// Every link of the tree carries the message once.
     fn visit_tree(&self, tree: &RouteTree, visit: &mut dyn FnMut(LinkId)) {
         visit(self.injection(tree.root()));
         for (parent, rank) in tree.edges() {

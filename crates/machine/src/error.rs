@@ -162,6 +162,8 @@ pub enum RunError {
         bytes: u64,
         /// Bytes of an envelope.
         envelope_bytes: u64,
+        /// What makes them larger.
+        keys: &'static str,
     },
     /// A rank's data do not fit into its memory.
     #[error(
@@ -294,9 +296,11 @@ impl Help for RunError {
         match self {
             Self::TooManyRanks { ranks, .. } => format!("{ranks} ranks do not fit"),
             Self::Unsupported { .. } => "use a simulated chip".to_owned(),
-            Self::SmallBuffers { envelope_bytes, .. } => {
-                format!("make endpoint.input and endpoint.output {envelope_bytes} bytes at least")
-            }
+            Self::SmallBuffers {
+                envelope_bytes,
+                keys,
+                ..
+            } => format!("make {keys} {envelope_bytes} bytes at least"),
             Self::UnknownRank { ranks, .. } => {
                 format!("with {ranks} ranks it must be 0 to {}", ranks - 1)
             }

@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use corecast_chip::Parameter;
 use corecast_machine::{PathSegment, Time};
 use corecast_tune::search::{self, Best, Candidate, Sizes};
 use rayon::prelude::*;
@@ -252,14 +251,10 @@ impl Study {
         let unused = chip.unused();
         let has_effect = |key: &str| key != reference && unused.iter().all(|it| it.key != key);
         let numbers = chip.parameters().filter(|number| has_effect(number.key));
-        let numbers = numbers.flat_map(
-            |Parameter {
-                 key, value, unit, ..
-             }| {
-                let others = others(value, unit).into_iter();
-                others.map(move |other| (key.to_owned(), value, other))
-            },
-        );
+        let numbers = numbers.flat_map(|number| {
+            let others = others(number.value, number.unit).into_iter();
+            others.map(move |other| (number.key.to_owned(), number.value, other))
+        });
         let numbers: Vec<(String, f64, f64)> = numbers.collect();
         let took = run.report.makespan;
         let knobs = numbers.into_par_iter().filter_map(|(key, from, to)| {

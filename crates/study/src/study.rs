@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::advice::Advice;
 use crate::algorithms::{Selection, distinct};
-use crate::error::{StudyError, check_cores};
+use crate::error::StudyError;
 use crate::machines::StudyMachine;
 use crate::number::{TOTAL_BYTES_MAX, thousandths};
 use crate::plan::Plan;
@@ -459,6 +459,23 @@ impl Study {
             options: self.options(schedule.ranks(), seed),
             ..Job::new(schedule)
         }
+    }
+}
+
+/// So many ranks, each on a core of its own.
+pub(crate) fn check_cores(chip: &Chip, ranks: u64) -> Result<u32, StudyError> {
+    let (max, cores) = (chip.ranks_max(), chip.cores_max());
+    match u32::try_from(ranks) {
+        Ok(ranks) if (1..=max).contains(&ranks) => Ok(ranks),
+        Ok(needed) if (max + 1..=cores).contains(&needed) => Err(StudyError::Placement {
+            needed: ranks,
+            listed: max,
+        }),
+        _ => Err(StudyError::RankCount {
+            ranks,
+            chip: chip.name.clone(),
+            max,
+        }),
     }
 }
 

@@ -7,8 +7,9 @@
 //! Kumar 2012, section IV.B), so this is such a protocol: into a task with several senders each of
 //! them may have a fixed number of messages on their way, its window; for each message that it has
 //! taken the receiver sends back a word. Words and messages of all senders have room in the buffer
-//! at once, however it is fragmented, and the table of what has come an entry for each. Edges whose blocks are bounded anyway, by a cycle, need no
-//! window. In graphs without joins there are no windows at all.
+//! at once, however it is fragmented, and the table of what has come an entry for each. Edges whose
+//! blocks are bounded anyway, by a cycle, need no window. In graphs without joins there are no windows
+//! at all.
 
 use std::collections::BTreeSet;
 

@@ -118,6 +118,7 @@ impl SimCourier for ProntoCourier {
             true => Err(RunError::SmallBuffers {
                 bytes: self.whole_bytes as u64,
                 envelope_bytes: Header::BYTES as u64,
+                keys: "endpoint.input and endpoint.output",
             }),
         }
     }

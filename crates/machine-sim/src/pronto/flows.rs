@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows on an array: where their tasks go, what a run shows, and what one core would take.
 
-use corecast_chip::System;
+use corecast_chip::{Mesh, Pronto, System};
 use corecast_core::Help;
 use corecast_flow::functional::{self, OneCore};
 use corecast_flow::place::{self, PlaceError, Sites, Traffic};
@@ -92,6 +92,16 @@ impl Help for FlowError {
     }
 }
 
+/// What holds the messages that have come to a tile; it has at most 1 MiB.
+#[must_use]
+pub fn input_buffer(mesh: &Mesh, pronto: &Pronto) -> InputBuffer {
+    InputBuffer {
+        bytes: pronto.input_bytes as usize,
+        word_bytes: mesh.flit_bytes as usize,
+        messages: pronto.status_entries as usize,
+    }
+}
+
 impl SimMachine {
     /// Where cores and memory of a chip with tiles are, and the buffers of a tile.
     ///
@@ -110,11 +120,7 @@ impl SimMachine {
         // A message is moved into the output buffer as a whole; both have at most 1 MiB.
         let buffers = Buffers {
             message_bytes: pronto.input_bytes.min(pronto.output_bytes) as usize,
-            input: Some(InputBuffer {
-                bytes: pronto.input_bytes as usize,
-                word_bytes: mesh.flit_bytes as usize,
-                messages: pronto.status_entries as usize,
-            }),
+            input: Some(input_buffer(mesh, pronto)),
         };
         Ok((sites, buffers))
     }

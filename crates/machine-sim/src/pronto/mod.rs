@@ -49,7 +49,7 @@ mod tasks;
 mod tile;
 mod unit;
 
-pub use flows::{FlowError, FlowRun, FlowSetup, PlacementCost};
+pub use flows::{FlowError, FlowRun, FlowSetup, PlacementCost, input_buffer};
 pub use injectors::{Aim, Direction, Injectors};
 pub use tasks::{Move, TaskSetup};
 

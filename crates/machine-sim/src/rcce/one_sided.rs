@@ -19,7 +19,7 @@ use corecast_rcce::{CopyLoop, Core, Flag, Incoming, Outgoing, Overhead, Until, W
 use super::core::SimCore;
 use super::pieces::passed_on;
 use super::plan::Plan;
-use super::shared::Arriving;
+use super::shared::{Arriving, Content};
 
 /// What a rank knows of its own buffer.
 #[derive(Default)]
@@ -55,10 +55,8 @@ impl OneSided {
     ) -> Result<(), RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
         let mine = &all[core.id().index()];
-        for &old in &mine[content].replaces {
-            for &(reader, number) in &mine[old].readers {
-                self.await_reader(core, reader, number).await?;
-            }
+        while let Some((reader, number)) = self.unread(mine, content) {
+            self.await_reader(core, reader, number).await?;
         }
         let content = &mine[content];
         piece.put(core, content.offset, content.bytes).await;
@@ -76,15 +74,7 @@ impl OneSided {
     ) -> Result<bool, RunError> {
         let all = &plan.shared.as_ref().expect("a plan of buffers").contents;
         let mine = &all[core.id().index()];
-        let replaced = mine[content].replaces.iter();
-        for &(reader, number) in replaced.flat_map(|&old| &mine[old].readers) {
-            if self
-                .taken
-                .get(&reader)
-                .is_some_and(|&taken| taken >= number)
-            {
-                continue;
-            }
+        while let Some((reader, number)) = self.unread(mine, content) {
             let room = wait(Flag::ready(reader), number, reader, Await::Send);
             if core.poll(&[room, arrival(from, arriving)]).await? > 0 {
                 return Ok(false);
@@ -92,6 +82,15 @@ impl OneSided {
             self.taken.insert(reader, number);
         }
         Ok(true)
+    }
+
+    /// Who is not known to have read what lies where a content goes, and as which message.
+    fn unread(&self, mine: &[Content], content: usize) -> Option<(Rank, u64)> {
+        let old = mine[content].replaces.iter();
+        let readers = old.flat_map(|&old| &mine[old].readers).copied();
+        let known = |reader: Rank| self.taken.get(&reader).copied().unwrap_or(0);
+        let mut unread = readers.filter(|&(reader, number)| known(reader) < number);
+        unread.next()
     }
 
     async fn await_reader(
@@ -117,23 +116,16 @@ impl OneSided {
         self.announced.insert(to, number);
     }
 
-    /// Takes a piece, and keeps it in the own buffer if it is to be sent on.
-    pub(crate) async fn take(
-        &mut self,
+    /// Waits until a piece is there.
+    pub(crate) async fn await_piece(
         core: &mut SimCore,
-        plan: &Rc<Plan>,
         (from, arriving): (Rank, Arriving),
-        kept: Option<usize>,
-        piece: &mut Incoming,
     ) -> Result<(), RunError> {
-        core.spend(Overhead::OneSided).await;
-        core.poll(&[arrival(from, arriving)]).await?;
-        self.take_arrived(core, plan, (from, arriving), kept, piece)
-            .await
+        core.poll(&[arrival(from, arriving)]).await.map(|_| ())
     }
 
-    /// The same of a piece that is known to be there.
-    pub(crate) async fn take_arrived(
+    /// Takes a piece that is there, and keeps it in the own buffer if it is to be sent on.
+    pub(crate) async fn take(
         &mut self,
         core: &mut SimCore,
         plan: &Rc<Plan>,

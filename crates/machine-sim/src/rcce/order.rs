@@ -23,13 +23,11 @@ pub(super) fn sends_first(
     pairs: &[MessageEnds],
     is_coupled: impl Fn(usize) -> bool,
 ) -> Vec<bool> {
-    let mut ends = Ends::new(schedule, first, pairs);
     let steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
     let ops: Vec<Op> = steps.map(|step| step.op).collect();
     let is_forward = |step: usize| matches!(ops[step], Op::Forward { .. });
-    ends.coupled = (0..ops.len())
-        .map(|step| is_forward(step) && is_coupled(step))
-        .collect();
+    let coupled = (0..ops.len()).map(|step| is_forward(step) && is_coupled(step));
+    let mut ends = Ends::new(schedule, first, pairs, coupled.collect());
     ends.carry_out(schedule, is_forward);
     let is_exchange: Vec<bool> = ops
         .iter()
@@ -73,13 +71,19 @@ struct Ends {
     recv: Vec<u32>,
     /// Per step its rank.
     rank: Vec<Rank>,
+    /// Per step whether it passes on pieces of what still arrives.
     coupled: Vec<bool>,
     /// Per message in which turn it ended.
     turns: Vec<u32>,
 }
 
 impl Ends {
-    fn new(schedule: &Schedule, first: &[usize], pairs: &[MessageEnds]) -> Self {
+    fn new(
+        schedule: &Schedule,
+        first: &[usize],
+        pairs: &[MessageEnds],
+        coupled: Vec<bool>,
+    ) -> Self {
         let index = |(rank, step): (Rank, usize)| first[rank.index()] + step;
         let mut steps: Vec<[usize; 2]> = pairs.iter().map(|&pair| pair.map(index)).collect();
         steps.sort_by_key(|&[send, _]| send);
@@ -100,7 +104,7 @@ impl Ends {
             sends,
             recv,
             rank: rank.collect(),
-            coupled: Vec::new(),
+            coupled,
         }
     }
 

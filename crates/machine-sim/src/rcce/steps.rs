@@ -220,17 +220,13 @@ impl RcceSteps {
             }
             let arriving = arriving.expect("who gives nothing more takes");
             let (kept, piece) = (step.keeps.get(got).copied(), &mut incoming[got]);
-            let is_there = given < step.announces.len();
-            let one_sided = &mut self.one_sided;
-            match is_there {
-                true => {
-                    core.spend(Overhead::OneSided).await;
-                    one_sided
-                        .take_arrived(core, &plan, arriving, kept, piece)
-                        .await?;
-                }
-                false => one_sided.take(core, &plan, arriving, kept, piece).await?,
+            core.spend(Overhead::OneSided).await;
+            // Who had to wait for room to give more has waited for it, too.
+            if given == step.announces.len() {
+                OneSided::await_piece(core, arriving).await?;
             }
+            let taken = self.one_sided.take(core, &plan, arriving, kept, piece);
+            taken.await?;
             got += 1;
         }
         Ok(match from {
@@ -259,6 +255,8 @@ impl RcceSteps {
         for (index, piece) in pieces.iter_mut().enumerate() {
             let (core, arriving) = (&mut self.core, (from, step.arrives[index]));
             let kept = Some(step.keeps[index]);
+            core.spend(Overhead::OneSided).await;
+            OneSided::await_piece(core, arriving).await?;
             self.one_sided
                 .take(core, &plan, arriving, kept, piece)
                 .await?;

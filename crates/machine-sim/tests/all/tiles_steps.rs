@@ -169,6 +169,7 @@ fn a_buffer_holds_an_envelope_at_least() {
     let expected = RunError::SmallBuffers {
         bytes: 12,
         envelope_bytes: 16,
+        keys: "endpoint.input and endpoint.output",
     };
     assert_eq!(error, expected);
 }

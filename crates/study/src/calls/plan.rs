@@ -7,9 +7,10 @@ use corecast_machine::{Limits, RunOptions, Sharing, Watch};
 use corecast_machine_sim::Fidelity;
 
 use crate::chips::ChipChoice;
-use crate::error::{StudyError, check_cores};
+use crate::error::StudyError;
 use crate::machines::{MACHINES, StudyMachine};
 use crate::settings::{ProgramSettings, Settings};
+use crate::study::check_cores;
 use crate::surroundings::Surroundings;
 
 /// On which chip a program runs, and amid what.

@@ -11,7 +11,7 @@ mod traffic;
 use std::borrow::Cow;
 use std::fmt;
 
-use corecast_chip::{Chip, ChipError};
+use corecast_chip::ChipError;
 use corecast_core::{BuildError, Collective, ElementType, Help, RequestError};
 use corecast_exchange::{FileError, Unsayable};
 use corecast_machine::RunError;
@@ -50,29 +50,12 @@ impl fmt::Display for Refused {
 /// What only some collectives have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoChoice {
-    /// Ranks are not alike.
+    /// A rank that is not like the others.
     Root,
-    /// It combines elements.
+    /// The type of what is combined.
     Element,
-    /// It combines elements.
+    /// How it is combined.
     Operator,
-}
-
-/// So many ranks, each on a core of its own.
-pub(crate) fn check_cores(chip: &Chip, ranks: u64) -> Result<u32, StudyError> {
-    let (max, cores) = (chip.ranks_max(), chip.cores_max());
-    match u32::try_from(ranks) {
-        Ok(ranks) if (1..=max).contains(&ranks) => Ok(ranks),
-        Ok(needed) if (max + 1..=cores).contains(&needed) => Err(StudyError::Placement {
-            needed: ranks,
-            listed: max,
-        }),
-        _ => Err(StudyError::RankCount {
-            ranks,
-            chip: chip.name.clone(),
-            max,
-        }),
-    }
 }
 
 impl fmt::Display for NoChoice {

@@ -8,7 +8,7 @@ use corecast_flow::{FlowProgram, FlowResult, InputBuffer, Placement, functional}
 use corecast_machine::Time;
 use corecast_machine_host::{HostMachine, TaskSetup};
 use corecast_machine_sim::SimMachine;
-use corecast_machine_sim::pronto::{FlowError, FlowSetup, PlacementCost};
+use corecast_machine_sim::pronto::{FlowError, FlowSetup, PlacementCost, input_buffer};
 
 use crate::error::FlowStudyError;
 use crate::error::flow::{ended, untimed};
@@ -51,11 +51,7 @@ impl Tiles {
             },
             grid,
             host: pronto.host,
-            input: InputBuffer {
-                bytes: pronto.input_bytes as usize, // at most 1 MiB
-                word_bytes: mesh.flit_bytes as usize,
-                messages: pronto.status_entries as usize,
-            },
+            input: input_buffer(mesh, pronto),
             output_bytes: pronto.output_bytes as usize,
             cycle: Time::from_ps(pronto.core.clock.period_ps),
         })

@@ -206,18 +206,26 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_a_rank_has_waited_for_is_what_its_next_call_waits_for() {
-        let send = |to| Captured::Send {
+    /// A packet of one tag and length goes.
+    fn send(to: u32) -> Captured {
+        Captured::Send {
             to,
             word: 7 << 32,
             bytes: 20,
-        };
-        let came = |from| Captured::Received {
+        }
+    }
+
+    /// One comes.
+    fn came(from: u32) -> Captured {
+        Captured::Received {
             from,
             word: 7 << 32,
             bytes: 20,
-        };
+        }
+    }
+
+    #[test]
+    fn what_a_rank_has_waited_for_is_what_its_next_call_waits_for() {
         let ranks = [
             vec![
                 Captured::Compute(5),
@@ -245,44 +253,22 @@ mod tests {
 
     #[test]
     fn sends_that_wait_for_room_keep_their_order() {
-        let send = Captured::Send {
-            to: 1,
-            word: 7 << 32,
-            bytes: 20,
-        };
-        let came = |from| Captured::Received {
-            from,
-            word: 7 << 32,
-            bytes: 20,
-        };
         let ranks = [
             vec![
                 Captured::Listen,
-                send,
-                send,
+                send(1),
+                send(1),
                 Captured::Sent(0),
-                send,
+                send(1),
                 came(1),
-                send,
+                send(1),
                 Captured::Sent(1),
                 came(1),
-                send,
+                send(1),
                 Captured::Compute(5),
-                send,
+                send(1),
             ],
-            vec![
-                Captured::Listen,
-                Captured::Send {
-                    to: 0,
-                    word: 7 << 32,
-                    bytes: 20,
-                },
-                Captured::Send {
-                    to: 0,
-                    word: 7 << 32,
-                    bytes: 20,
-                },
-            ],
+            vec![Captured::Listen, send(0), send(0)],
         ];
         let capture = capture(&ranks);
         assert_eq!(corecast_replay::check(&capture.graph), Ok(()));

@@ -134,8 +134,9 @@ impl MpiStudy {
     /// does.
     #[must_use]
     pub fn capture_note(&self) -> Option<&'static str> {
-        let is_meant = self.plan.is_captured && has_broadcasts(&self.plan.on.chip.chip);
-        is_meant.then_some(
+        let is_alone = self.sharing().is_alone();
+        let has_broadcasts = is_alone && has_broadcasts(&self.plan.on.chip.chip);
+        (self.plan.is_captured && has_broadcasts).then_some(
             "broadcasts go over messages here, as in a replay; without a capture this chip's hardware \
              carries out those of its tables, in another time",
         )
