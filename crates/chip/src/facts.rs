@@ -23,6 +23,15 @@ pub struct Unused {
     pub why: &'static str,
 }
 
+/// Who sends the messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Senders {
+    /// Schedules.
+    Schedules,
+    /// Programs, by sends and receives.
+    Programs,
+}
+
 impl Unused {
     /// All of `keys`, for the same reason.
     pub(crate) fn because(why: &'static str, keys: &[&'static str]) -> Vec<Self> {

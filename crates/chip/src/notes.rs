@@ -16,8 +16,7 @@
 
 use crate::chip::Chip;
 use crate::contents::Origin;
-use crate::facts::{Places, Unused};
-use crate::kinds::System;
+use crate::facts::{Places, Senders, Unused};
 
 /// Keys that change the shape of a mesh.
 const SHAPE: [&str; 3] = [
@@ -26,23 +25,30 @@ const SHAPE: [&str; 3] = [
     "network.cores_per_router",
 ];
 
-/// The key of the protocol by which schedules are carried out.
-const LIBRARY: &str = "endpoint.library";
-
 impl Chip {
-    /// The keys that have no effect on messages, with the reason.
+    /// The keys that have no effect on messages of schedules, with the reason.
     #[must_use]
     pub fn unused(&self) -> Vec<Unused> {
-        self.system().kind().unused()
+        self.system().kind().unused(Senders::Schedules)
     }
 
     /// Sentences about what was asked for and does nothing, and about places that are another
     /// chip's; empty for a chip as it is in its own file.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
+        self.notes_for(Senders::Schedules)
+    }
+
+    /// As [`Chip::notes`], where the chip is for programs that send messages, and not for schedules.
+    #[must_use]
+    pub fn program_notes(&self) -> Vec<String> {
+        self.notes_for(Senders::Programs)
+    }
+
+    fn notes_for(&self, senders: Senders) -> Vec<String> {
         let is_asked = |key: &str| self.is_asked(key);
         let mut notes = Vec::new();
-        for Unused { key, why } in self.unused() {
+        for Unused { key, why } in self.system().kind().unused(senders) {
             if is_asked(key) {
                 notes.push(format!("`{key}` does nothing on {}: {why}", self.name));
             }
@@ -65,21 +71,9 @@ impl Chip {
         notes
     }
 
-    /// As [`Chip::notes`], where the chip is for programs that send messages, and not for schedules.
-    #[must_use]
-    pub fn program_notes(&self) -> Vec<String> {
-        let mut notes = self.notes();
-        if matches!(self.system(), System::Mpb { .. }) && self.is_asked(LIBRARY) {
-            notes.push(format!(
-                "`{LIBRARY}` does nothing for programs: their messages are of one kind, whose receivers \
-                 need not know what comes"
-            ));
-        }
-        notes
-    }
-
     /// Whether somebody has asked for the value of a key.
-    fn is_asked(&self, key: &str) -> bool {
+    #[must_use]
+    pub fn is_asked(&self, key: &str) -> bool {
         matches!(self.origin(key), Origin::Set | Origin::Variant)
     }
 }
@@ -117,7 +111,8 @@ mod tests {
         let rcce = changed("scc", &[("endpoint.library", "rcce")]);
         assert!(rcce.notes().is_empty());
         assert!(
-            rcce.program_notes()[0].starts_with("`endpoint.library` does nothing for programs")
+            rcce.program_notes()[0]
+                .starts_with("`endpoint.library` does nothing on scc: messages of programs")
         );
         assert!(
             changed("tilepro64", &[("network.vcs", "4")])

@@ -98,6 +98,11 @@ pub fn answer(
     for reason in refused {
         wrote += &format!("{}\n", style::dim(&format!("left out: {reason}")));
     }
+    scene::note_unended(sweep.cases().flat_map(|case| {
+        let what = scene::what(study.collective(), case.ranks, case.bytes);
+        let unended = case.unended.iter();
+        unended.map(move |why| format!("{why}; this was {what}"))
+    }));
     if let Some(path) = outputs.plot {
         let picture = match study.ranks[..] {
             [_] => {

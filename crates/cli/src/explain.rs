@@ -26,7 +26,14 @@ pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answe
     let (mut text, mut objects) = (String::new(), Vec::new());
     let mut documents = Vec::new();
     for &bytes in &study.plan.sizes {
-        for explanation in study.explain(ranks, bytes, &progress)? {
+        let ranking = study.rank(ranks, bytes, &progress)?;
+        scene::note_unended(
+            ranking
+                .refused
+                .iter()
+                .filter(|refused| refused.is_unended()),
+        );
+        for explanation in study.explain_runs(ranking.runs) {
             let run = &explanation.run;
             let advice = remedy::sentence(&explanation.remedy);
             text += &format!("{advice}\n\n");

@@ -46,7 +46,12 @@ pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result
         text += &same_here(&study);
         text += &shares::background_line(&runs[0].report);
         text += &shares::line(&study, &runs[0]);
-        for refused in &ranking.refused {
+        let (unended, refused) = ranking
+            .refused
+            .iter()
+            .partition::<Vec<_>, _>(|of| of.is_unended());
+        scene::note_unended(unended);
+        for refused in refused {
             text += &format!("{}\n", style::dim(&format!("not run: {refused}")));
         }
         if let Some(theirs) = study.disagreement(ranks, runs)? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options that `run`, `verify`, `explain`, `compare` and `tune` share, as the plan of a study.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use corecast_chip::Chip;
@@ -64,6 +65,12 @@ pub fn noted_for_programs(
     let notes = choice.chip.program_notes();
     notes.iter().for_each(|note| output::note(note));
     Ok(choice)
+}
+
+/// Says which algorithms have no part in an answer since their runs met a limit or a deadlock.
+pub fn note_unended(why: impl IntoIterator<Item = impl Display>) {
+    let lines = why.into_iter().map(|why| format!("left out: {why}"));
+    lines.for_each(|line| output::note(&line));
 }
 
 /// Says so if other programs had the cores on which something was just measured.
@@ -136,6 +143,20 @@ impl Choices {
     }
 }
 
+/// Says which keys somebody has asked for have no effect at the fidelity of the study.
+fn note_fidelity(study: &Study) {
+    let Some(fidelity) = study.machine.fidelity() else {
+        return;
+    };
+    let asked = fidelity.unused().iter();
+    for key in asked.filter(|key| study.chip().is_asked(key)) {
+        output::note(&format!(
+            "`{key}` does nothing in {} fidelity: its buffers have no limits",
+            fidelity.name()
+        ));
+    }
+}
+
 /// The only rank count, for verbs that take one.
 pub fn one_rank_count(study: &Study) -> Result<u32, Failure> {
     match study.ranks[..] {
@@ -193,6 +214,7 @@ impl Scene {
     /// `auto`) that take part.
     pub fn study(&self, algorithm_default: &str) -> Result<Study, Failure> {
         let study = Study::new(self.plan(algorithm_default)?)?;
+        note_fidelity(&study);
         match &self.table {
             Some(file) => {
                 study.takes_advice()?;

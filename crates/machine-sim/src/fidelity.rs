@@ -32,4 +32,13 @@ impl Fidelity {
             Self::Packet => "packet",
         }
     }
+
+    /// Keys of a chip file that have no effect: buffers of packets have no limits.
+    #[must_use]
+    pub const fn unused(self) -> &'static [&'static str] {
+        match self {
+            Self::Flit => &[],
+            Self::Packet => &["network.buffer", "network.credit"],
+        }
+    }
 }

@@ -77,7 +77,7 @@ impl Kept {
         let cases = cases.filter_map(|(ranks, bytes)| kept.case(ranks, bytes));
         let refused = cases.flat_map(|case| {
             let (ranks, bytes) = (case.ranks, case.bytes);
-            let reasons = case.refused.iter();
+            let reasons = case.refused.iter().chain(&case.unended);
             reasons.map(move |why| json!({"ranks": ranks, "bytes": bytes, "why": why}))
         });
         Value::Array(refused.collect()).to_string()

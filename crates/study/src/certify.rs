@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::{Refused, StudyError};
 use crate::number::Cycles;
 use crate::progress::Progress;
-use crate::rank::passed;
+use crate::rank::{self, passed};
 use crate::schedules::line_numbers;
 use crate::study::{Certified, Study};
 
@@ -56,11 +56,7 @@ impl Study {
             progress.done();
             match self.schedule(algorithm, &request) {
                 Ok(schedule) => certified.push(self.certify(&schedule)),
-                Err(why) => refused.push(Refused {
-                    algorithm: algorithm.name().into(),
-                    cell: None,
-                    why,
-                }),
+                Err(why) => refused.push(rank::refused(algorithm.name(), why)),
             }
         }
         for file in &self.plan.files {

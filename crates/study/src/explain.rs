@@ -7,9 +7,7 @@ use corecast_core::Rank;
 use corecast_machine::{Cause, LinkHold, PathSegment, Report, Time};
 use serde::Serialize;
 
-use crate::error::StudyError;
 use crate::number::Cycles;
-use crate::progress::Progress;
 use crate::rank::{Run, RunRecord};
 use crate::remedy::Remedy;
 use crate::study::Study;
@@ -37,20 +35,7 @@ pub struct LinkWait {
 }
 
 impl Study {
-    /// Runs the algorithms and explains their runs, the fastest first.
-    ///
-    /// # Errors
-    /// Whatever ended a run.
-    pub fn explain(
-        &self,
-        ranks: u32,
-        bytes: u64,
-        progress: &dyn Progress,
-    ) -> Result<Vec<Explanation>, StudyError> {
-        Ok(self.explain_runs(self.rank(ranks, bytes, progress)?.runs))
-    }
-
-    /// Explains runs of one request.
+    /// Explains the runs of a ranking.
     #[must_use]
     pub fn explain_runs(&self, runs: Vec<Run>) -> Vec<Explanation> {
         let fastest = self.fastest(&runs);

@@ -326,11 +326,11 @@ mod tests {
             ("", "line 1: the sweep's settings are missing"),
             ("\n{}\n", "line 2, column 2: expected value"),
             (
-                "{\"case\":{\"ranks\":1,\"bytes\":1,\"runs\":[],\"refused\":[]}}",
+                "{\"case\":{\"ranks\":1,\"bytes\":1,\"runs\":[],\"refused\":[],\"unended\":[]}}",
                 "line 1: the sweep's settings are missing",
             ),
             (
-                "{\"sweep\":{}}\n{\"case\":{\"ranks\":1,\"bytes\":9,\"runs\":[],\"refused\":[]}}",
+                "{\"sweep\":{}}\n{\"case\":{\"ranks\":1,\"bytes\":9,\"runs\":[],\"refused\":[],\"unended\":[]}}",
                 "line 2: the case of 1 ranks and 9 bytes has no run",
             ),
         ] {

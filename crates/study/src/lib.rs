@@ -61,7 +61,7 @@ pub use choice::Choice;
 pub use claim::{Claim, Fault, Wrong, faults};
 pub use error::{
     AdviceError, Asked, FlowStudyError, ListedError, MachineError, NoChoice, Refused, StudyError,
-    TrafficStudyError,
+    TrafficStudyError, Why,
 };
 pub use explain::{
     Explanation, ExplanationRecord, HoldRecord, LinkWait, SegmentRecord, WaitRecord, link_waits,

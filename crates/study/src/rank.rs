@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, Fault, Wrong, faults};
-use crate::error::{Refused, StudyError};
+use crate::error::{Refused, StudyError, Why};
 use crate::number::{Cycles, thousandths};
 use crate::progress::Progress;
 use crate::schedules::ScheduleFile;
@@ -82,12 +82,12 @@ impl Run {
     }
 }
 
-/// Runs in order of time, and the algorithms that cannot take part.
+/// Runs in order of time, and the algorithms that have none.
 #[derive(Clone, Debug)]
 pub struct Ranking {
     /// At least one, where algorithms of the registry were asked for.
     pub runs: Vec<Run>,
-    /// The others.
+    /// The others: those that have no schedule, and those whose run did not end.
     pub refused: Vec<Refused>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn refused(algorithm: &'static str, why: BuildError) -> Refused {
     Refused {
         algorithm: algorithm.into(),
         cell: None,
-        why,
+        why: Why::Build(why),
     }
 }
 
@@ -125,17 +125,19 @@ pub fn passed(decision: &Decision<'_>) -> Vec<Refused> {
     let refused = |(cell, why): &(&Cell, BuildError)| Refused {
         algorithm: cell.algorithm.into(),
         cell: Some((cell.ranks, cell.bytes)),
-        why: why.clone(),
+        why: Why::Build(why.clone()),
     };
     passed.map(refused).collect()
 }
 
 impl Study {
     /// Runs every algorithm; if only the fastest is of interest only that is kept, and with a table
-    /// only the one that it names is run.
+    /// only the one that it names is run. One that meets a limit or a deadlock is among the refused,
+    /// as long as another one ends.
     ///
     /// # Errors
-    /// Whatever ended a run, and [`StudyError::Unserved`] if no algorithm can take part.
+    /// Whatever ended a run, or all of them, and [`StudyError::Unserved`] if no algorithm can take
+    /// part.
     pub fn rank(
         &self,
         ranks: u32,
@@ -176,18 +178,26 @@ impl Study {
             algorithms.chain(files.map(of_file)).collect()
         };
         let (mut runs, mut refused) = (Vec::new(), Vec::new());
+        let mut first_limit = None;
         for outcome in outcomes {
-            match outcome? {
-                Ok(run) => runs.push(run),
-                Err(reason) => refused.push(reason),
+            match outcome {
+                Ok(Ok(run)) => runs.push(run),
+                Ok(Err(reason)) => refused.push(reason),
+                Err(error) => {
+                    let Some(left_out) = error.left_out() else {
+                        return Err(error);
+                    };
+                    refused.push(left_out);
+                    first_limit.get_or_insert(error);
+                }
             }
         }
         if runs.is_empty() {
             let collective = self.plan.collective;
-            return Err(StudyError::Unserved {
+            return Err(first_limit.unwrap_or(StudyError::Unserved {
                 collective,
                 refused,
-            });
+            }));
         }
         runs.sort_by(|a, b| self.typical_ns(a).total_cmp(&self.typical_ns(b)));
         if self.is_auto() {

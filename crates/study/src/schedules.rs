@@ -29,7 +29,7 @@ use corecast_text::unpack;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::error::{Refused, StudyError};
+use crate::error::{Refused, StudyError, Why};
 
 /// A schedule that somebody has written down.
 #[derive(Clone, PartialEq, Debug)]
@@ -307,7 +307,7 @@ impl ScheduleFile {
         Refused {
             algorithm: self.name.clone().into(),
             cell: None,
-            why,
+            why: Why::Build(why),
         }
     }
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::StudyError;
+use crate::error::{Refused, StudyError};
 use crate::kept::{Kept, Shard};
 use crate::progress::Progress;
 use crate::rank::{Ranking, Run, RunRecord};
@@ -51,6 +51,8 @@ pub struct SweepCase {
     pub runs: Vec<SweptRun>,
     /// Who could not take part and why, in words.
     pub refused: Vec<String>,
+    /// Whose runs met a limit or a deadlock, in words.
+    pub unended: Vec<String>,
 }
 
 impl SweepCase {
@@ -217,12 +219,15 @@ impl Study {
     #[must_use]
     pub fn swept_case(&self, (ranks, bytes): (u32, u64), ranking: Ranking) -> SweepCase {
         let runs = ranking.runs.into_iter();
-        let refused = ranking.refused.iter();
+        let (unended, refused): (Vec<_>, Vec<_>) =
+            ranking.refused.iter().partition(|of| of.is_unended());
+        let told = |of: Vec<&Refused>| of.into_iter().map(ToString::to_string).collect();
         SweepCase {
             ranks,
             bytes,
             runs: runs.map(|run| self.swept(run)).collect(),
-            refused: refused.map(ToString::to_string).collect(),
+            refused: told(refused),
+            unended: told(unended),
         }
     }
 

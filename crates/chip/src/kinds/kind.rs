@@ -5,7 +5,7 @@ use corecast_core::{LinkCost, Queue, Request, SharedBuffer};
 
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::{Derived, NoBackground, Places, Unused};
+use crate::facts::{Derived, NoBackground, Places, Senders, Unused};
 use crate::mesh::Mesh;
 use crate::read::{Count, Section};
 
@@ -65,7 +65,7 @@ pub(crate) trait Kind {
     }
 
     /// Keys that have no effect on messages.
-    fn unused(&self) -> Vec<Unused> {
+    fn unused(&self, _of: Senders) -> Vec<Unused> {
         Vec::new()
     }
 

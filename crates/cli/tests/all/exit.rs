@@ -107,3 +107,26 @@ fn fidelities_that_disagree_about_the_winner_say_so() {
     assert!(run("packet").contains(told), "{}", run("packet"));
     assert!(!run("flit").contains("disagrees"));
 }
+
+#[test]
+fn who_meets_a_limit_is_left_out_as_long_as_another_one_ends() {
+    let scene = "bcast --chip park2019-bus --algorithm linear,binomial --ranks 32 --bytes 256";
+    let note = "note: left out: linear did not end within 6000 ns";
+    for verb in ["run", "explain", "compare"] {
+        let output = run(&format!("{verb} {scene} --limit-ns 6000 --json"));
+        assert_eq!(code(&output), 0, "{verb}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.starts_with(note), "{verb}: {told}");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let names = document.as_array().expect("records").iter();
+        let names: Vec<_> = names.map(|record| &record["algorithm"]).collect();
+        assert_eq!(names, ["binomial"], "{verb}");
+    }
+    let none = run(&format!("run {scene} --limit-ns 60"));
+    let told = String::from_utf8_lossy(&none.stderr);
+    assert_eq!((code(&none), none.stdout.len()), (3, 0), "{told}");
+    assert!(
+        told.contains("linear: the run did not end within 60 ns"),
+        "{told}"
+    );
+}

@@ -25,15 +25,32 @@ pub use traffic::TrafficStudyError;
 
 use crate::surroundings::SurroundingsError;
 
-/// An algorithm that cannot take part. Shown as one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// An algorithm that has no part in an answer. Shown as one line.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Refused {
     /// Its name.
     pub algorithm: Cow<'static, str>,
     /// Ranks and bytes of the cell that names it, if it is the answer of a table.
     pub cell: Option<(u32, u64)>,
     /// Why not.
-    pub why: BuildError,
+    pub why: Why,
+}
+
+/// Why an algorithm has no part in an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Why {
+    /// It has no schedule.
+    Build(BuildError),
+    /// Its run met a limit or a deadlock; those of others ended.
+    Run(RunError),
+}
+
+impl Refused {
+    /// Whether it has a schedule and its run met a limit or a deadlock.
+    #[must_use]
+    pub fn is_unended(&self) -> bool {
+        matches!(self.why, Why::Run(_))
+    }
 }
 
 impl fmt::Display for Refused {
@@ -41,9 +58,26 @@ impl fmt::Display for Refused {
         if let Some((ranks, bytes)) = self.cell {
             write!(f, "(nearer: {ranks} ranks and {bytes} bytes) ")?;
         }
-        write!(f, "{}", self.why)?;
-        let help = self.why.help();
-        help.lines().try_for_each(|line| write!(f, "; {line}"))
+        let algorithm = &self.algorithm;
+        match &self.why {
+            Why::Build(why) => {
+                write!(f, "{why}")?;
+                let help = why.help();
+                help.lines().try_for_each(|line| write!(f, "; {line}"))
+            }
+            Why::Run(RunError::TimeLimit { limit, .. }) => {
+                write!(f, "{algorithm} did not end within {limit}")
+            }
+            Why::Run(RunError::EventLimit { limit, .. }) => {
+                write!(f, "{algorithm} did not end within {limit} events")
+            }
+            Why::Run(RunError::Deadlock { at, blocked }) => {
+                write!(f, "{algorithm}: deadlock at {at}")?;
+                let mut first = blocked.iter().take(1);
+                first.try_for_each(|first| write!(f, ": {first}"))
+            }
+            Why::Run(other) => write!(f, "{algorithm}: {other}"),
+        }
     }
 }
 
@@ -248,6 +282,25 @@ pub enum StudyError {
     /// A flow cannot be studied, or has no result.
     #[error(transparent)]
     Flow(#[from] Box<FlowStudyError>),
+}
+
+impl StudyError {
+    /// The algorithm whose run met a limit or a deadlock, if that is what happened: an answer about
+    /// several algorithms can leave it out.
+    #[must_use]
+    pub fn left_out(&self) -> Option<Refused> {
+        let Self::Run {
+            algorithm, error, ..
+        } = self
+        else {
+            return None;
+        };
+        error.is_limit().then(|| Refused {
+            algorithm: algorithm.clone().into(),
+            cell: None,
+            why: Why::Run(error.clone()),
+        })
+    }
 }
 
 impl From<FlowStudyError> for StudyError {

@@ -17,9 +17,10 @@ use thiserror::Error;
 
 use crate::algorithms::Selection;
 use crate::claim::Fault;
-use crate::error::{Refused, StudyError};
+use crate::error::StudyError;
 use crate::number::Cycles;
 use crate::progress::Progress;
+use crate::rank;
 use crate::settings::Settings;
 use crate::study::Study;
 
@@ -41,7 +42,7 @@ impl Mistrial {
     /// Whether it met a limit or a deadlock, which is no mistake of its own.
     #[must_use]
     pub fn is_limit(&self) -> bool {
-        matches!(self, Self::Run(StudyError::Run { error, .. }) if error.is_limit())
+        matches!(self, Self::Run(error) if error.left_out().is_some())
     }
 }
 
@@ -178,11 +179,7 @@ impl Study {
         let winnerless = found.best.is_none().then(|| {
             left_out.clear();
             let refused = found.refused.into_iter();
-            let refused = refused.map(|(algorithm, why)| Refused {
-                algorithm: algorithm.into(),
-                cell: None,
-                why,
-            });
+            let refused = refused.map(|(algorithm, why)| rank::refused(algorithm, why));
             first_limit.unwrap_or(StudyError::Unserved {
                 collective: self.plan.collective,
                 refused: refused.collect(),

@@ -22,7 +22,7 @@ use corecast_core::{LinkCost, Request};
 use super::kind::{CYCLES, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::{Places, Unused};
+use crate::facts::{Places, Senders, Unused};
 use crate::mesh::Mesh;
 use crate::placement::Placement;
 use crate::provenance::Ledger;
@@ -65,7 +65,7 @@ impl Kind for OnMesh<'_> {
         self.mesh.defaults()
     }
 
-    fn unused(&self) -> Vec<Unused> {
+    fn unused(&self, _of: Senders) -> Vec<Unused> {
         match self.mesh.static_hop_cycles {
             Some(_) => Unused::because(NO_TREES, &["network.static_hop"]),
             None => Vec::new(),

@@ -17,7 +17,7 @@ use corecast_core::{LinkCost, Request, SharedBuffer};
 use super::kind::{CYCLES, CYCLES_PER_WORD, Kind, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::{Derived, Places, Unused};
+use crate::facts::{Derived, Places, Senders, Unused};
 use crate::memory::{self, Memory};
 use crate::mesh::Mesh;
 use crate::provenance::Ledger;
@@ -26,6 +26,14 @@ use crate::read::{Choices, Count, Section};
 const LINES: &str = "endpoints of kind rcce move whole lines, whose time is hops and ports; only \
                      `traffic` sends flits through these routers";
 const BYPASSED: &str = "with bypass = \"on\" a core reaches its own buffer without the router";
+const OF_PROGRAMS: &str = "messages of programs are of one kind, whose receivers need not know what \
+                           comes";
+const BLOCK: &str = "with library = \"rcce\" schedules call what blocks";
+const DO_NOT_BLOCK: &str = "with library = \"ircce\" schedules call what does not block, and its copy \
+                            loop reads a line before it writes to it";
+const ONE_SIDED: &str = "with library = \"one-sided\" schedules call neither `rcce` nor `ircce`";
+/// What only calls that block take: their software, and stores to lines that they have not read.
+const BLOCKING: &[&str] = &["memory.l2_store", "memory.store", "endpoint.rcce"];
 const NO_BYPASS: &str = "with bypass = \"off\" a core reaches its own buffer through the router";
 
 /// Its name in chip files.
@@ -96,7 +104,7 @@ impl Kind for OnMesh<'_> {
         }]
     }
 
-    fn unused(&self) -> Vec<Unused> {
+    fn unused(&self, of: Senders) -> Vec<Unused> {
         let lines = [
             "network.vcs",
             "network.buffer",
@@ -112,6 +120,20 @@ impl Kind for OnMesh<'_> {
                 NO_BYPASS,
                 &["endpoint.bypass_read", "endpoint.bypass_write"],
             ),
+        });
+        unused.extend(match (of, self.rcce.library) {
+            (Senders::Programs, _) => [
+                Unused::because(OF_PROGRAMS, &["endpoint.library"]),
+                Unused::because(OF_PROGRAMS, BLOCKING),
+            ]
+            .concat(),
+            (_, Library::Rcce) => Unused::because(BLOCK, &["endpoint.ircce"]),
+            (_, Library::Ircce) => Unused::because(DO_NOT_BLOCK, BLOCKING),
+            (_, Library::OneSided) => [
+                Unused::because(ONE_SIDED, BLOCKING),
+                Unused::because(ONE_SIDED, &["endpoint.ircce"]),
+            ]
+            .concat(),
         });
         unused
     }

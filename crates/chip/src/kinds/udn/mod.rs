@@ -17,7 +17,7 @@ use corecast_core::{LinkCost, Queue, Request};
 use super::kind::{CYCLES, CYCLES_PER_WORD, Kind, PACKET, Source};
 use crate::clock::Clock;
 use crate::error::ChipError;
-use crate::facts::{NoBackground, Unused};
+use crate::facts::{NoBackground, Senders, Unused};
 use crate::mesh::Mesh;
 use crate::placement::Placement;
 use crate::provenance::Ledger;
@@ -69,7 +69,7 @@ impl Kind for OnMesh<'_> {
         self.mesh.defaults()
     }
 
-    fn unused(&self) -> Vec<Unused> {
+    fn unused(&self, _of: Senders) -> Vec<Unused> {
         match (self.mesh.static_hop_cycles, &self.mesh.placement) {
             (Some(_), _) => Vec::new(),
             (None, Placement::Chosen(_)) => {
