@@ -13,6 +13,8 @@
 //! by word. A store to a line that one of them holds makes the line dirty: it is written back to
 //! memory when its place is needed.
 
+use std::collections::BTreeSet;
+
 use corecast_core::Grid;
 
 use crate::clock::Clock;
@@ -26,6 +28,8 @@ const BYTES: Count = Count {
     min: 4,
     max: 1 << 40,
 };
+
+const LINE: Count = Count { max: 4096, ..BYTES };
 
 const WAYS: Count = Count {
     unit: "ways",
@@ -141,10 +145,15 @@ pub(crate) fn read(
         (x < width && y < height).then_some((x, y))
     };
     let controllers = section.list("controllers", position, &accepted)?;
+    let mut seen = BTreeSet::new();
+    if !controllers.iter().all(|at| seen.insert(at)) {
+        // Cores go to the first of the nearest, so that nobody would use the other one.
+        return Err(section.refuse("controllers", format!("{accepted}, each once")));
+    }
     let mut count = |key, rule| section.count(key, rule, ledger);
     let memory = Memory {
         clock,
-        line_bytes: count("line", &BYTES)?,
+        line_bytes: count("line", &LINE)?,
         l1: CacheSize {
             bytes: count("l1", &BYTES)?,
             ways: count("l1_ways", &WAYS)?,
@@ -170,8 +179,9 @@ pub(crate) fn read(
 /// Refuses caches that cannot be built.
 fn check(section: &Section<'_>, memory: &Memory) -> Result<(), ChipError> {
     let line = memory.line_bytes;
-    if !line.is_power_of_two() || line > 4096 {
-        return Err(section.refuse("line", "a power of two from 4 to 4096"));
+    if !line.is_power_of_two() {
+        let accepted = format!("a power of two from {} to {}", LINE.min, LINE.max);
+        return Err(section.refuse("line", accepted));
     }
     if !memory.page_bytes.is_power_of_two() || memory.page_bytes < line {
         return Err(section.refuse("page", "a power of two, at least a line"));

@@ -87,7 +87,7 @@ pub(super) const MEANS: &[Means] = &[
             (
                 "placement",
                 Some("square"),
-                "where ranks sit that do not fill the mesh: in the most square part at its south-west corner, or in rows from the south",
+                "which core every rank gets: `square` (the most square part at the south-west corner), `rows`, `columns`, `snake`, `random:SEED`, or the cores one by one, such as `0 2 4 6`",
             ),
             ("width", None, "routers from west to east"),
             ("height", None, "routers from south to north"),
@@ -128,12 +128,24 @@ pub(super) const MEANS: &[Means] = &[
                 None,
                 "the routers at which they are, each as \"x,y\"",
             ),
-            ("line", None, "a line of caches and buffers"),
-            ("l1", None, "capacity of the first-level data cache"),
+            ("line", None, "a line of caches and buffers; a power of two"),
+            (
+                "l1",
+                None,
+                "capacity of the first-level data cache: its ways times lines times a power of two",
+            ),
             ("l1_ways", None, "lines of a set in it"),
-            ("l2", None, "capacity of the second-level cache"),
+            (
+                "l2",
+                None,
+                "capacity of the second-level cache, in the same way",
+            ),
             ("l2_ways", None, "lines of a set in it"),
-            ("page", None, "a page; where pages lie in memory is random"),
+            (
+                "page",
+                None,
+                "a page, a power of two and at least a line; where pages lie in memory is random",
+            ),
             ("private", None, "memory that a core has for itself"),
             (
                 "l2_read",
