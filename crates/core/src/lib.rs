@@ -48,7 +48,7 @@ pub use collective::{Collective, Combine, Split};
 pub use grid::{DimensionOrder, Grid, Hop, Side};
 pub use help::{Help, WithHelp};
 pub use ids::{ChunkId, Rank, RoundIdx};
-pub use link_use::LinkUse;
+pub use link_use::{LinkEnds, LinkUse, busiest_links};
 pub use platform::{LinkCost, Platform, Queue, SharedBuffer};
 pub use reduce::{ElementType, ReduceOp};
 pub use request::{Request, RequestError};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::{Grid, Side};
+use corecast_core::{Grid, LinkEnds, Side, busiest_links};
 use corecast_machine::LinkUse;
 
 use crate::svg::{Anchor, Svg, number};
@@ -41,12 +41,8 @@ type Coordinates = (u32, u32);
 /// several from one router to the same neighbour, as two networks have them, the busiest is.
 #[must_use]
 pub fn heat_map_svg(title: &str, grid: &Grid, links: &[LinkUse], unit: &str) -> String {
-    let mut loads: BTreeMap<(Coordinates, Coordinates), u64> =
-        all_links(grid).map(|link| (link, 0)).collect();
-    for link in links {
-        let load = loads.entry((link.from, link.to)).or_default();
-        *load = link.flits.max(*load);
-    }
+    let mut loads: BTreeMap<LinkEnds, u64> = all_links(grid).map(|link| (link, 0)).collect();
+    loads.extend(busiest_links(links));
     let most = loads.values().copied().max().unwrap_or(0);
     let colour = |flits: u64| match flits {
         0 => SCALE[0],

@@ -197,7 +197,8 @@ pub struct LinkView {
     pub from: (u32, u32),
     /// Coordinates of the router that it enters.
     pub to: (u32, u32),
-    /// Flits that crossed it, background traffic included, as the simulator counted them.
+    /// Flits that crossed it, background traffic included, as the simulator counted them; of links
+    /// side by side, as two networks have them, those of the busiest.
     pub flits: u64,
     /// For every slice what the run's messages carry over it, in thousandths of the peak: every
     /// message spread evenly from its first word to its last, on its route.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use corecast_chip::Mesh;
-use corecast_core::{LinkUse, Rank, Seats};
+use corecast_core::{LinkEnds, Rank, Seats, busiest_links};
 use corecast_machine::{MessageRecord, Report};
 
 use crate::document::{LinkView, MeshView};
@@ -20,9 +20,6 @@ pub(crate) const ROUTERS_MAX: u32 = 4096;
 /// Routers up to which loads over time are kept.
 const TIMED_ROUTERS_MAX: u32 = 1024;
 
-/// A link by the coordinates of its ends.
-type Ends = ((u32, u32), (u32, u32));
-
 /// The mesh with its loads; none if it is too large to be drawn.
 pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<MeshView> {
     let whole = mesh.grid;
@@ -31,16 +28,13 @@ pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<Mesh
     }
     let seats = mesh.place(ranks);
     let places = (0..ranks).map(|rank| seats.position(Rank(rank)));
-    let mut links: BTreeMap<Ends, u64> = BTreeMap::new();
-    for &LinkUse { from, to, flits } in &report.links {
-        *links.entry((from, to)).or_default() += flits;
-    }
+    let mut links = busiest_links(&report.links);
     let makespan = report.makespan.ps();
     let slices = match whole.routers() <= TIMED_ROUTERS_MAX && makespan > 0 {
         true => SLICES,
         false => 0,
     };
-    let mut loads: BTreeMap<Ends, Vec<f64>> = BTreeMap::new();
+    let mut loads: BTreeMap<LinkEnds, Vec<f64>> = BTreeMap::new();
     if slices > 0 {
         for message in &report.messages {
             spread(&seats, message, makespan, &mut loads);
@@ -56,7 +50,7 @@ pub(crate) fn mesh_view(mesh: &Mesh, ranks: u32, report: &Report) -> Option<Mesh
         true if bytes > 0.0 => ((bytes / peak * 1000.0).round() as u16).max(1),
         _ => 0,
     };
-    let link = |(ends, flits): (Ends, u64)| LinkView {
+    let link = |(ends, flits): (LinkEnds, u64)| LinkView {
         from: ends.0,
         to: ends.1,
         flits,
@@ -79,7 +73,7 @@ fn spread(
     seats: &Seats,
     message: &MessageRecord,
     makespan: u64,
-    to: &mut BTreeMap<Ends, Vec<f64>>,
+    to: &mut BTreeMap<LinkEnds, Vec<f64>>,
 ) {
     let grid = seats.grid();
     let (start, end) = (
