@@ -53,7 +53,8 @@ impl ElementType {
     }
 }
 
-/// A commutative reduction operator. Integers wrap around.
+/// A commutative reduction operator. Integers wrap around; of floats, minimum and maximum take -0 for
+/// less than 0, and are not a number if an operand is not (IEEE 754-2019, 9.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReduceOp {
     /// Sum.
@@ -98,8 +99,20 @@ macro_rules! float {
         match $self {
             Self::Sum => fold!($type, $held, $arrived, |a, b| a + b),
             Self::Prod => fold!($type, $held, $arrived, |a, b| a * b),
-            Self::Min => fold!($type, $held, $arrived, <$type>::min),
-            Self::Max => fold!($type, $held, $arrived, <$type>::max),
+            Self::Min => fold!($type, $held, $arrived, |a, b| least!($type, a, b)),
+            Self::Max => fold!($type, $held, $arrived, |a, b| -least!($type, -a, -b)),
+        }
+    };
+}
+
+/// The smaller float as IEEE 754-2019 has it (`minimum`), so that no order of operands changes a bit:
+/// -0 is less than 0, and what is not a number stays that, always the same.
+macro_rules! least {
+    ($type:ty, $a:expr, $b:expr) => {
+        match ($a, $b) {
+            (a, b) if a.is_nan() || b.is_nan() => <$type>::NAN,
+            (a, b) if a.total_cmp(&b).is_lt() => a,
+            (_, b) => b,
         }
     };
 }
@@ -160,6 +173,32 @@ mod tests {
         let mut held = 3.0_f64.to_le_bytes();
         ReduceOp::Prod.apply(ElementType::F64, &mut held, &0.5_f64.to_le_bytes());
         assert_eq!(f64::from_le_bytes(held), 1.5);
+    }
+
+    /// Whatever the order and the grouping, the same bits: also of zeros with signs, and of what is
+    /// not a number.
+    #[test]
+    fn minimum_and_maximum_have_the_same_bits_in_any_order() {
+        let nan = |payload: u64| f64::from_bits(f64::NAN.to_bits() | payload);
+        let values = [0.0, -0.0, 1.5, -2.0, f64::INFINITY, nan(1), -nan(2)];
+        for op in [ReduceOp::Min, ReduceOp::Max] {
+            let apply = |a: f64, b: f64| {
+                let mut held = a.to_le_bytes();
+                op.apply(ElementType::F64, &mut held, &b.to_le_bytes());
+                f64::from_le_bytes(held)
+            };
+            for (a, b) in values.into_iter().flat_map(|a| values.map(|b| (a, b))) {
+                assert_eq!(apply(a, b).to_bits(), apply(b, a).to_bits(), "{a} {b}");
+                for c in values {
+                    let (left, right) = (apply(apply(a, b), c), apply(a, apply(b, c)));
+                    assert_eq!(left.to_bits(), right.to_bits(), "{a} {b} {c}");
+                }
+            }
+            assert!(apply(1.0, nan(1)).is_nan());
+        }
+        let mut held = (-0.0_f32).to_le_bytes();
+        ReduceOp::Max.apply(ElementType::F32, &mut held, &0.0_f32.to_le_bytes());
+        assert!(f32::from_le_bytes(held).is_sign_positive());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use corecast_study::{Measure, Remedy, Run as Inner, Study};
+use corecast_study::{Choice, OtherSize, Remedy, Run as Inner, Study};
 use corecast_viewer::Documents;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -107,44 +107,16 @@ impl Run {
 
 /// What to do about a run's time, in the words of Python's callers.
 pub fn advice(remedy: &Remedy) -> String {
-    let cause = remedy.cause.as_ref().map_or(String::new(), |cause| {
-        let kind = cause.kind.replace('_', " ");
-        format!("; {:.0} % of the critical path is {kind}", cause.percent)
+    corecast_study::sentence(remedy, &choices)
+}
+
+/// The arguments that choose what was found, as the beginning of a sentence.
+fn choices(algorithm: Option<&'static str>, sizes: &[OtherSize]) -> String {
+    let named = algorithm.iter().map(|name| format!("algorithm=\"{name}\""));
+    let sizes = sizes.iter().map(|(what, size)| match size {
+        Some(size) => keyword(&Choice::new(what, size)),
+        None => format!("{what}=None"),
     });
-    match &remedy.what {
-        Measure::Use {
-            algorithm,
-            sizes,
-            takes,
-            instead_of,
-            unit,
-            ratio,
-        } => {
-            let named = algorithm.iter().map(|name| format!("algorithm=\"{name}\""));
-            let sizes = sizes.iter().map(|(what, size)| match size {
-                Some(size) => keyword(&corecast_study::Choice::new(what, size)),
-                None => format!("{what}=None"),
-            });
-            let choices: Vec<String> = named.chain(sizes).collect();
-            format!(
-                "Use {}: {takes} {unit} instead of {instead_of}, {ratio:.2} times as fast{cause}.",
-                choices.join(", ")
-            )
-        }
-        Measure::Leave { bound_cycles } => format!(
-            "Leave it as it is: no schedule on this chip takes less than {bound_cycles} \
-             cycles{cause}."
-        ),
-        Measure::Change {
-            key,
-            from,
-            to,
-            saves_percent,
-            ..
-        } => format!(
-            "Nothing else that was tried is faster{cause}, and of the chip's numbers `{key}` \
-             matters most: {to} instead of {from} would save {saves_percent:.0} %."
-        ),
-        Measure::Nothing { .. } => format!("Nothing that was tried is faster{cause}."),
-    }
+    let choices: Vec<String> = named.chain(sizes).collect();
+    format!("Use {}", choices.join(", "))
 }

@@ -40,6 +40,7 @@ mod rank;
 mod remedy;
 mod replay;
 mod schedules;
+mod sentence;
 mod settings;
 mod study;
 mod surroundings;
@@ -86,7 +87,7 @@ pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};
 pub use plan::Plan;
 pub use progress::Progress;
 pub use rank::{Ranking, Run, RunRecord, passed};
-pub use remedy::{MainCause, Measure, Remedy, Tried, words_of_cause};
+pub use remedy::{MainCause, Measure, OtherSize, Remedy, Tried};
 pub use replay::{
     ReplayError, ReplayPlan, ReplayRecord, ReplayRun, ReplayStudy, files_named_in, read_program,
 };
@@ -94,6 +95,7 @@ pub use schedules::{
     Converted, FileLine, ScheduleFile, Verdict, VerdictFields, VerdictRecord, file_contents,
     files_of_ranks, verdicts, with_ending,
 };
+pub use sentence::{Choices, sentence};
 pub use settings::{CollectiveSettings, ProgramSettings, Settings, TrafficSettings};
 pub use study::{Certified, Detour, Runs, Study, case_size};
 pub use surroundings::{

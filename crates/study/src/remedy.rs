@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use corecast_core::Request;
 use corecast_machine::{PathSegment, Time};
 use corecast_tune::search::{self, Best, Candidate, Sizes};
 use rayon::prelude::*;
@@ -38,6 +39,9 @@ pub struct Remedy {
     pub cause: Option<MainCause>,
 }
 
+/// A size that is another than that of a run, by its name; none = leave the choice to the algorithm.
+pub type OtherSize = (&'static str, Option<u64>);
+
 /// What can be done about a run's time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Measure {
@@ -45,9 +49,8 @@ pub enum Measure {
     Use {
         /// The algorithm, if it is another one.
         algorithm: Option<&'static str>,
-        /// The sizes that are others than those of the run, by name; none = leave the choice to the
-        /// algorithm.
-        sizes: Vec<(&'static str, Option<u64>)>,
+        /// The sizes.
+        sizes: Vec<OtherSize>,
         /// What it takes then.
         takes: f64,
         /// What it took.
@@ -66,6 +69,8 @@ pub enum Measure {
     Change {
         /// What else was tried.
         tried: Tried,
+        /// Percent of the time that it would have had to save.
+        least_percent: f64,
         /// The number's key.
         key: String,
         /// What it is.
@@ -79,6 +84,8 @@ pub enum Measure {
     Nothing {
         /// What else was tried.
         tried: Tried,
+        /// Percent of the time that it would have had to save.
+        least_percent: f64,
         /// Whether numbers of the chip were tried at all: not for long runs.
         tried_numbers: bool,
     },
@@ -227,9 +234,11 @@ impl Study {
         // This computer has no numbers that could be changed.
         let is_short = run.report.events <= EVENTS_TUNED_MAX && !self.is_timed();
         let knob = if is_short { self.knob(run) } else { None };
+        let least_percent = 100.0 * least;
         match knob.filter(|knob| saves(knob.time) >= SAVED_MIN) {
             Some(knob) => Measure::Change {
                 tried,
+                least_percent,
                 key: knob.key,
                 from: knob.from,
                 to: knob.to,
@@ -237,15 +246,16 @@ impl Study {
             },
             None => Measure::Nothing {
                 tried,
+                least_percent,
                 tried_numbers: is_short,
             },
         }
     }
 
-    /// The number whose change saves most ([`others`]), each tried alone with the same schedule. The
-    /// clock that times are told in is not tried: their number of cycles would stay as it is.
+    /// The number whose change saves most ([`others`]), each tried alone with what the algorithm does
+    /// on that chip: with its sizes of parts, and flow control where it is needed there. The clock that
+    /// times are told in is not tried: their number of cycles would stay as it is.
     fn knob(&self, run: &Run) -> Option<Knob> {
-        let schedule = self.schedule_of(run)?;
         let chip = self.chip();
         let reference = format!("clocks.{}.period", chip.reference_clock().name);
         let unused = chip.unused();
@@ -260,6 +270,10 @@ impl Study {
         let knobs = numbers.into_par_iter().filter_map(|(key, from, to)| {
             // What is refused (a stage of the router that takes a cycle at least) is no help.
             let changed = self.with_number(&key, to)?;
+            let request = changed.request(run.request.ranks, run.request.bytes).ok()?;
+            let tuning = run.request.tuning.clone();
+            let request = Request { tuning, ..request };
+            let schedule = changed.schedule_named(&run.algorithm, &request)?;
             let report = changed.run_within(&schedule, took)?;
             Some(Knob {
                 key,
@@ -298,7 +312,7 @@ fn others(value: f64, unit: &str) -> Vec<f64> {
 }
 
 /// The sizes that are others than those of a run.
-fn other_sizes(run: &Run, best: Sizes) -> Vec<(&'static str, Option<u64>)> {
+fn other_sizes(run: &Run, best: Sizes) -> Vec<OtherSize> {
     let tuning = &run.request.tuning;
     let sizes = [
         ("part_bytes", best.part_bytes, tuning.part_bytes),
@@ -323,21 +337,56 @@ fn main_cause(path: &[PathSegment], took: Time) -> Option<MainCause> {
     })
 }
 
-/// A kind of cause ([`corecast_machine::Cause::KINDS`]) as a reader of a sentence knows it.
-#[must_use]
-pub fn words_of_cause(kind: &str) -> String {
-    match kind {
-        "compute" => "computing and late arrival".to_owned(),
-        "wait_peer" => "waiting for ranks that are not there yet".to_owned(),
-        "port_busy" => "ports that are busy with earlier transfers".to_owned(),
-        "link_busy" => "links that other messages use".to_owned(),
-        "buffer_full" => "buffers that are full".to_owned(),
-        "memory" => "memory that has not answered".to_owned(),
-        "software" => "software: what every call and message costs a core".to_owned(),
-        "handshake" => "commands, flags and handshakes".to_owned(),
-        "transfer" => "words that move".to_owned(),
-        "idle" => "words on their way whose sender has nothing left to do".to_owned(),
-        "ordering" => "reading and ordering the ranks' status".to_owned(),
-        other => other.replace('_', " "),
+#[cfg(test)]
+mod tests {
+    use corecast_core::Collective;
+
+    use super::*;
+    use crate::chips::ChipChoice;
+    use crate::plan::Plan;
+
+    /// What a changed number would save is what a run on the changed chip saves: here wider links
+    /// leave nothing for flow control to do.
+    #[test]
+    fn what_a_number_saves_is_what_a_run_with_it_takes() {
+        let mut checked = 0;
+        for (chip, collective, bytes) in [
+            ("booksim-mesh", Collective::Scatter, 1000),
+            ("tilepro64", Collective::Bcast, 900),
+            ("scc", Collective::Allreduce, 64),
+        ] {
+            let chip = ChipChoice::find(chip, &[]).expect("built in");
+            let study = Study::new(Plan {
+                ranks: vec![2],
+                sizes: vec![bytes],
+                ..Plan::new(chip, collective)
+            });
+            let study = study.expect("valid");
+            let runs = study.rank(2, bytes, &()).expect("runs").runs;
+            for of in study.explain_runs(runs) {
+                let Measure::Change {
+                    key,
+                    to,
+                    saves_percent,
+                    ..
+                } = of.remedy.what
+                else {
+                    continue;
+                };
+                let changed = study.with_number(&key, to).expect("accepted");
+                let others = changed.rank(2, bytes, &()).expect("runs").runs;
+                let mut same = others
+                    .iter()
+                    .filter(|run| run.algorithm == of.run.algorithm);
+                let time = same.next().expect("takes part").report.makespan;
+                let saved = 100.0 * (1.0 - time.ps() as f64 / of.run.report.makespan.ps() as f64);
+                assert!(
+                    (saved - saves_percent).abs() < 1e-9,
+                    "{key} = {to}: {saved}"
+                );
+                checked += 1;
+            }
+        }
+        assert!(checked >= 3, "{checked}");
     }
 }

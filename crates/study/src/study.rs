@@ -349,13 +349,17 @@ impl Study {
     /// The schedule of a run, made again.
     #[must_use]
     pub fn schedule_of(&self, run: &Run) -> Option<Schedule> {
-        let name = &*run.algorithm;
+        self.schedule_named(&run.algorithm, &run.request)
+    }
+
+    /// The schedule for a request by an algorithm or a file of this name.
+    pub(crate) fn schedule_named(&self, name: &str, request: &Request) -> Option<Schedule> {
         let files = &self.plan.files;
         match files.iter().find(|file| file.name() == name) {
-            Some(file) => file.schedule_for(&run.request).ok(),
+            Some(file) => file.schedule_for(request).ok(),
             None => {
                 let algorithm = algorithm::find(self.plan.collective, name)?;
-                self.schedule(algorithm, &run.request).ok()
+                self.schedule(algorithm, request).ok()
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::CallRun;
 use super::explain::CallsMeasure;
-use crate::remedy::words_of_cause;
+use crate::sentence::words_of_cause;
 
 impl CallRun {
     /// What to look at first.
