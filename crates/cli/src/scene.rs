@@ -269,7 +269,10 @@ impl Scene {
                 }
                 (Some(text), _) => size::list("--bytes", text)?,
                 (None, Some(spec)) => vec![spec.bytes()],
-                (None, None) => vec![64],
+                (None, None) => match self.what {
+                    Subject::Collective(Collective::Barrier) => vec![0],
+                    _ => vec![64],
+                },
             },
             root: self.root.or(own_root).unwrap_or(0),
             selection,

@@ -66,7 +66,7 @@ impl Kept {
     /// Writes the file, whole or not at all.
     fn save(&self, path: &str) -> Result<(), Refusal> {
         let text = self.lock().to_string();
-        write_file(path, text.as_bytes())
+        write_file(path.into(), text.as_bytes())
     }
 
     /// Who could not take part in which case and why, as JSON.

@@ -64,5 +64,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(view::titles, module)?)?;
     module.add_function(wrap_pyfunction!(view::page, module)?)?;
     module.add_function(wrap_pyfunction!(view::picture, module)?)?;
+    module.add_function(wrap_pyfunction!(schedule::write_file, module)?)?;
     Ok(())
 }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::chip::Chip;
 use crate::plan::{self, Skew};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, class_of};
 use crate::report;
 use crate::study::signed;
 use crate::work::{Meter, wait_for};
@@ -282,12 +282,7 @@ fn stopped(error: &MpiError, ending: &Ending) -> Refusal {
 
 /// What ended a program in virtual time; `stuck` are ranks that were waiting.
 fn ended(message: String, error: &RunError, stuck: Vec<String>) -> Refusal {
-    let class = match error {
-        RunError::Deadlock { .. } => "DeadlockError",
-        error if error.is_limit() => "LimitError",
-        _ => "RunError",
-    };
-    let refusal = Refusal::new(class, message).fields(json!({"stuck": stuck}));
+    let refusal = Refusal::new(class_of(error), message).fields(json!({"stuck": stuck}));
     match error {
         RunError::Deadlock { .. } => refusal.help(
             "a send may wait until its message is received: let ranks that send to each other not \

@@ -3,8 +3,8 @@
 //! words of Python's callers, and the fields.
 
 use corecast_chip::ChipError;
-use corecast_core::{BuildError, Help, RequestError};
-use corecast_machine::RunError;
+use corecast_core::{BuildError, Help, Rank, RequestError};
+use corecast_machine::{Blocked, RunError, TaskError};
 use corecast_papers::PaperError;
 use corecast_study::{
     ARRIVAL_CYCLES_MAX, AdviceError, ArrivalPattern, FlowStudyError, MachineError, NoChoice,
@@ -312,6 +312,26 @@ fn advice(error: &AdviceError) -> Refusal {
     }
 }
 
+/// The exception for a run that ended without a result.
+pub fn class_of(error: &RunError) -> &'static str {
+    match error {
+        RunError::Deadlock { .. } => "DeadlockError",
+        error if error.is_limit() => "LimitError",
+        _ => "RunError",
+    }
+}
+
+/// Who was waiting when a run ended without a result.
+fn blocked(error: &RunError, told: impl Fn(&Blocked) -> Value) -> Vec<Value> {
+    let blocked = match error {
+        RunError::Deadlock { blocked, .. }
+        | RunError::TimeLimit { blocked, .. }
+        | RunError::EventLimit { blocked, .. } => &blocked[..],
+        _ => &[],
+    };
+    blocked.iter().map(told).collect()
+}
+
 /// A run that ended without a report.
 fn run(
     ended: &StudyError,
@@ -319,23 +339,12 @@ fn run(
     has_flow_control: bool,
     error: &RunError,
 ) -> Refusal {
-    let class = match error {
-        RunError::Deadlock { .. } => "DeadlockError",
-        error if error.is_limit() => "LimitError",
-        _ => "RunError",
-    };
-    let blocked = match error {
-        RunError::Deadlock { blocked, .. }
-        | RunError::TimeLimit { blocked, .. }
-        | RunError::EventLimit { blocked, .. } => &blocked[..],
-        _ => &[],
-    };
-    let blocked: Vec<Value> = blocked
-        .iter()
-        .map(|of| json!({"rank": of.rank.0, "peer": of.peer.0, "step": of.step}))
-        .collect();
-    let refusal =
-        Refusal::library(class, ended).fields(json!({"algorithm": algorithm, "blocked": blocked}));
+    let blocked = blocked(
+        error,
+        |of| json!({"rank": of.rank.0, "peer": of.peer.0, "step": of.step}),
+    );
+    let refusal = Refusal::library(class_of(error), ended)
+        .fields(json!({"algorithm": algorithm, "blocked": blocked}));
     match error {
         RunError::Deadlock { .. } if !has_flow_control => refusal.help(
             "without flow control queues overflow and the mesh fills up; flow_control=\"auto\" \
@@ -386,8 +395,29 @@ fn flow(error: &FlowStudyError) -> Refusal {
             });
             refusal.help("use smaller blocks or rates, or larger buffers: endpoint__input=2048")
         }
-        E::Run { error, .. } if error.is_limit() => refusal
-            .help("raise `limit_ns` or `limit_events`, or enlarge buffers: endpoint__input=1024"),
+        E::Run { tasks, error: why } => flow_ended(error, tasks, why),
+        _ => refusal,
+    }
+}
+
+/// A flow's run that ended without a result; `tasks` are the names of its tasks.
+fn flow_ended(ended: &FlowStudyError, tasks: &[String], error: &RunError) -> Refusal {
+    let name = |rank: Rank| tasks.get(rank.index());
+    let blocked = blocked(
+        error,
+        |of| json!({"task": name(of.rank), "peer": name(of.peer), "step": of.step}),
+    );
+    let refusal = Refusal::library(class_of(error), ended).fields(json!({"blocked": blocked}));
+    match error {
+        RunError::Deadlock { .. } => refusal.help(
+            "the buffer of a task may be full of one sender's blocks while it waits for another one: \
+             leave out flow_control=False, or enlarge it (endpoint__input=1024, endpoint__status=64)",
+        ),
+        error if error.is_limit() => {
+            refusal.help("raise `limit_ns` or `limit_events` if the run needs longer")
+        }
+        RunError::Task(TaskError::MemoryTooSmall { .. } | TaskError::BeyondMemory { .. }) => refusal
+            .help("use fewer flows or iterations, or a larger memory: endpoint__external=..."),
         _ => refusal,
     }
 }

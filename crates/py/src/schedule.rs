@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests and schedules.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use corecast_core::{
@@ -42,7 +42,8 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
 }
 
 /// See [`corecast_core::Request`].
-#[pyclass(frozen, module = "corecast._core")]
+#[pyclass(frozen, eq, module = "corecast._core")]
+#[derive(PartialEq)]
 pub struct Request {
     /// The request.
     pub inner: CoreRequest,
@@ -149,11 +150,16 @@ pub struct Schedule {
 }
 
 /// Writes a file, whole or not at all.
-pub fn write_file(path: &str, contents: &[u8]) -> Result<(), Refusal> {
-    let written = file::write(Path::new(path), contents);
+#[pyfunction]
+#[pyo3(signature = (path, contents, /))]
+pub fn write_file(path: PathBuf, contents: &[u8]) -> Result<(), Refusal> {
+    let written = file::write(&path, contents);
     written.map_err(|error| {
-        Refusal::new("InputError", format!("cannot write `{path}`: {error}"))
-            .help("give the path of a file in a folder that exists and can be written")
+        Refusal::new(
+            "InputError",
+            format!("cannot write `{}`: {error}", path.display()),
+        )
+        .help("give the path of a file in a folder that exists and can be written")
     })
 }
 
@@ -315,7 +321,7 @@ impl Schedule {
             let notes = converted.exported.notes.clone();
             let mut paths = Vec::new();
             for (path, contents) in converted.files(path) {
-                write_file(&path, &contents)?;
+                write_file(PathBuf::from(&path), &contents)?;
                 paths.push(path);
             }
             Ok((paths, notes))

@@ -10,6 +10,21 @@ import pytest
 
 REFUSED = [
     (
+        lambda: corecast.run("reduce", data=numpy.ma.masked_less([[1.0], [2.0]], 2)),
+        corecast.InputTypeError,
+        "data: some elements are masked, and messages carry all\n  fill them: data.filled(0)",
+    ),
+    (
+        lambda: corecast.Chip("scc", set={"network.width": 12}, network__width=8),
+        corecast.InputError,
+        "network.width: it is given twice, in `set` and as a keyword",
+    ),
+    (
+        lambda: pickle.dumps(corecast.request("bcast", ranks=4)),
+        corecast.InputError,
+        "requests are not pickled\n  pickle the arguments of corecast.request",
+    ),
+    (
         lambda: corecast.run("bcst"),
         corecast.UnknownNameError,
         "there is no collective called `bcst`\n  did you mean `bcast`?\n  collectives: bcast, ",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs, tables, pictures: what the command says, and in the forms of others."""
 
+import copy
 import html
 import json
 import pickle
@@ -236,6 +237,18 @@ def test_traffic(tmp_path):
         corecast.traffic(trace=trace)
 
 
+def test_flows_that_do_not_end(examples):
+    costs = examples / "costs.toml"
+    with pytest.raises(corecast.DeadlockError, match="deadlock at ") as raised:
+        corecast.flow(costs, flow_control=False)
+    blocked = raised.value.blocked
+    assert {of["task"] for of in blocked} >= {of["peer"] for of in blocked[:1]}
+    assert any("flow_control=False" in line for line in raised.value.help)
+    with pytest.raises(corecast.LimitError, match="within 5 events") as raised:
+        corecast.flow(costs, limit_events=5)
+    assert raised.value.help == ["raise `limit_ns` or `limit_events` if the run needs longer"]
+
+
 def test_flows(examples):
     runs = corecast.flow(examples / "fir.toml", stages=[1, 2])
     assert len(runs) == 2 and all(run["right"] for run in runs)
@@ -346,3 +359,40 @@ def test_schedules_with_wide_columns_are_shown():
         builder.message(first, 0, 1, list(range(first, parts, 2)))
     text = str(builder.finish())
     assert len(text.splitlines()[1]) > 2 * 65535
+
+
+def test_copies_keep_all(tmp_path):
+    runs = corecast.run("allreduce", data=numpy.ones((4, 2)), chip="park2019-bus")
+    for made in (copy.copy(runs[0]), copy.deepcopy(runs[0]), copy.deepcopy(runs)[0]):
+        assert made == runs[0]
+        assert numpy.array_equal(made.outputs[3], [4.0, 4.0])
+    schedule = corecast.schedule("bcast", "binomial", ranks=4)
+    assert copy.copy(schedule) is schedule and copy.deepcopy(schedule) is schedule
+    asked = corecast.request("bcast", ranks=4)
+    assert asked == copy.deepcopy(asked) == corecast.request("bcast", ranks=4)
+    assert asked != corecast.request("bcast", ranks=5)
+    first = runs[:2]
+    assert len(first) == 2 and list(first.to_pandas().columns) == list(runs.to_pandas().columns)
+
+
+def test_files_are_written_as_the_command_does(tmp_path):
+    figure = corecast.run("bcast", chip="park2019-bus", algorithm="ap")[0].timeline()
+    there = tmp_path / "there.svg"
+    there.write_text("before")
+    there.chmod(0o600)
+    link = tmp_path / "link.svg"
+    link.symlink_to(there)
+    figure.save(link)
+    assert link.is_symlink() and there.read_text() == figure.svg
+    assert there.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("machine", ["sim", "threads"])
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_zeros_with_signs_and_what_is_no_number_are_combined_in_any_order(op, machine):
+    given = numpy.array([[0.0, -0.0, 1.0], [-0.0, 0.0, numpy.nan], [0.0, 0.0, 2.0]])
+    expected = getattr(numpy, f"{op}imum").reduce(given)
+    for run in corecast.run("allreduce", data=given, op=op, chip="tilepro64", machine=machine):
+        run.check()
+        for held in run.outputs:
+            assert numpy.array_equal(held, expected, equal_nan=True), run.algorithm

@@ -156,6 +156,10 @@ def _changes(
     if by_key is not None and not isinstance(by_key, Mapping):
         raise InputTypeError(f"set: {shown(by_key)} is no mapping", ['such as {"network.vcs": 4}'])
     named = {key.replace("__", "."): value for key, value in keywords.items()}
+    for key in named.keys() & (by_key or {}).keys():
+        raise InputError(
+            f"{key}: it is given twice, in `set` and as a keyword", ["leave one of them out"]
+        )
     found = []
     for key, value in {**(by_key or {}), **named}.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -54,6 +54,11 @@ def array_of(data: Any) -> numpy.ndarray[Any, Any]:
         import numpy
     except ImportError:
         raise InputError("NumPy is not installed", ["pip install numpy"]) from None
+    if isinstance(data, numpy.ma.MaskedArray) and numpy.ma.is_masked(data):
+        raise InputTypeError(
+            "data: some elements are masked, and messages carry all",
+            ["fill them: data.filled(0)"],
+        )
     try:
         found = numpy.ascontiguousarray(data) if numpy.ndim(data) else numpy.asarray(data)
     except ValueError as error:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from . import _core
@@ -90,25 +89,7 @@ def made(folder: str | os.PathLike[str]) -> Path:
 
 
 def write_whole(target: Path, content: str | bytes) -> None:
-    """Writes a file in one go: a reader sees the old one or the new one."""
-    data = content.encode() if isinstance(content, str) else content
-    name = target.parent / f".corecast-{secrets.token_hex(8)}"
-    try:
-        # The system takes the umask off, which no thread can ask for without changing it for all.
-        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except OSError as error:
-        raise _unwritable(target, error) from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(name, target)
-    except OSError as error:
-        os.unlink(name)
-        raise _unwritable(target, error) from None
-
-
-def _unwritable(target: Path, error: OSError) -> InputError:
-    return InputError(
-        f"cannot write `{target}`: {error.strerror or error}",
-        ["give the path of a file in a folder that exists and can be written"],
-    )
+    """Writes a file in one go: a reader sees the old one or the new one. As the command does, through
+    links and with the mode that a file has; what is read-only or no file is refused.
+    """
+    _core.write_file(target, content.encode() if isinstance(content, str) else content)

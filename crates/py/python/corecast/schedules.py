@@ -119,6 +119,24 @@ class Request:
     def __repr__(self) -> str:
         return repr(self._inner)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Request) and self._inner == other._inner
+
+    def __hash__(self) -> int:
+        return hash((self.collective, self.ranks, self.root, self.bytes))
+
+    def __copy__(self) -> Request:
+        """Itself: a request does not change."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Request:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError(
+            "requests are not pickled", ["pickle the arguments of corecast.request"]
+        )
+
 
 def _format(name: str | None) -> str | None:
     return None if name is None else word("format", name, _core.names("format"))
@@ -279,6 +297,13 @@ class Schedule:
         return isinstance(other, Schedule) and self._inner == other._inner
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> Schedule:
+        """Itself: a schedule does not change."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Schedule:
+        return self
 
     def __reduce__(self) -> NoReturn:
         raise InputError(

@@ -109,10 +109,11 @@ class Table(Versioned, Generic[R]):
     def __getitem__(self, index: int) -> R: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: slice) -> Table[R]: ...
 
-    def __getitem__(self, index: int | slice) -> R | list[R]:
-        return self._rows[index]
+    def __getitem__(self, index: int | slice) -> R | Table[R]:
+        # What else a table has (pictures, who was refused) is of all its rows.
+        return Table(self._rows[index]) if isinstance(index, slice) else self._rows[index]
 
     def __len__(self) -> int:
         return len(self._rows)

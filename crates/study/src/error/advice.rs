@@ -10,7 +10,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum AdviceError {
     /// Algorithms are named.
-    #[error("the algorithm is named, nothing is left to decide")]
+    #[error("only \"auto\" leaves the algorithm to a table")]
     NothingToDecide,
     /// Times on this machine are those of no chip.
     #[error("a table holds for a simulated chip")]
