@@ -266,25 +266,40 @@ impl Mesh {
         let seats = self.place(ranks);
         let part = seats.grid();
         let (width, height) = part.around();
+        let cut =
+            |used: u32, all: u32, name| (used < all).then(|| format!("{used} of {all} {name}"));
+        let cut: Vec<String> = [
+            cut(part.width, width, "columns"),
+            cut(part.height, height, "rows"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        // Of two equal ways messages go north or east.
+        let goes_around = |used: u32, all: u32| used > 1 && 2 * (used - 1) >= all;
         let rings = [
-            ("columns", part.width, width),
-            ("rows", part.height, height),
+            ("a row", part.width, width),
+            ("a column", part.height, height),
         ];
-        let cut = rings.iter().filter(|&&(_, used, all)| used < all);
-        let cut: Vec<String> = cut
-            .map(|(name, used, all)| format!("{used} of {all} {name}"))
-            .collect();
-        let is_around = rings.iter().any(|&(_, used, all)| {
-            used < all && used > 1 && 2 * (used - 1) >= all // of two equal ways, north or east
-        });
-        let routes = match is_around {
-            true => {
-                "go around there only where that is the shorter way, past routers without ranks"
-            }
-            false => "never go around there, as on a mesh",
+        let rings = rings.iter().filter(|&&(_, used, all)| used < all);
+        let (around, never): (Vec<_>, Vec<_>) =
+            rings.partition(|&&(_, used, all)| goes_around(used, all));
+        let names = |rings: &[&(&str, u32, u32)]| {
+            let names: Vec<&str> = rings.iter().map(|&&(name, ..)| name).collect();
+            names.join(" or ")
         };
+        let mut routes = Vec::new();
+        if !never.is_empty() {
+            routes.push(format!("never go around {}, as on a mesh", names(&never)));
+        }
+        if !around.is_empty() {
+            routes.push(format!(
+                "go around {} only where that is the shorter way, past routers without ranks",
+                names(&around)
+            ));
+        }
         (!cut.is_empty()).then(|| {
-            let cut = cut.join(" and ");
+            let (cut, routes) = (cut.join(" and "), routes.join(" and "));
             format!("{ranks} ranks use {cut} of the torus: messages {routes}")
         })
     }
@@ -493,13 +508,13 @@ mod tests {
         let note = mesh.placement_note(40).expect("a row is empty");
         assert_eq!(
             note,
-            "40 ranks use 5 of 6 rows of the torus: messages go around there only where that is \
+            "40 ranks use 5 of 6 rows of the torus: messages go around a column only where that is \
              the shorter way, past routers without ranks"
         );
         assert_eq!(spare(9), (5, 3));
         let note = mesh.placement_note(4).expect("most of it is empty");
         let expected = "4 ranks use 2 of 8 columns and 2 of 6 rows of the torus: messages never go \
-                        around there, as on a mesh";
+                        around a row or a column, as on a mesh";
         assert_eq!(note, expected);
         mesh.grid.is_torus = false;
         assert_eq!((mesh.part(9).spare, mesh.placement_note(9)), ((0, 0), None));

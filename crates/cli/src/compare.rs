@@ -89,6 +89,8 @@ pub fn answer(
         wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
     }
     wrote += &run::with(&settings);
+    let placements = study.ranks.iter();
+    wrote.extend(placements.map(|&ranks| scene::placement_line(&study, ranks)));
     wrote += &run::same_here(&study);
     if let Some(advice) = &study.advice {
         wrote += &table::source(advice);

@@ -30,6 +30,8 @@ struct Files<'a> {
     written: Vec<Named<'a>>,
     /// Those written that are pictures.
     drawn: Vec<Named<'a>>,
+    /// Those read first, and written again and again.
+    kept: Vec<Named<'a>>,
     /// Folders that are made.
     made: Vec<&'a str>,
     /// What the output of `convert` is called where there is a file per rank.
@@ -51,6 +53,11 @@ impl<'a> Files<'a> {
     fn draws(&mut self, option: &'static str, path: Option<&'a String>) {
         self.writes(option, path);
         self.drawn.extend(path.map(|path| (option, path.as_str())));
+    }
+
+    fn keeps(&mut self, option: &'static str, path: Option<&'a String>) {
+        self.writes(option, path);
+        self.kept.extend(path.map(|path| (option, path.as_str())));
     }
 
     /// The chip, if it is a file; the name of a built-in chip is rarely one, and then no harm.
@@ -138,7 +145,7 @@ impl<'a> Files<'a> {
                 ..
             } => {
                 files.scene(scene);
-                files.writes("--keep", keeping.keep.as_ref());
+                files.keeps("--keep", keeping.keep.as_ref());
                 files.writes("--csv", csv.as_ref());
                 files.draws("--plot", plot.as_ref());
                 files.writes("--view", view.as_ref());
@@ -220,11 +227,10 @@ impl<'a> Files<'a> {
             | Verb::Doctor
             | Verb::Generate { .. } => {}
         }
-        let table = match verb {
-            Verb::Tune(tune) => &tune.output,
-            _ => &sink.output,
-        };
-        files.writes("-o", table.as_ref());
+        match verb {
+            Verb::Tune(tune) => files.keeps("-o", tune.output.as_ref()),
+            _ => files.writes("-o", sink.output.as_ref()),
+        }
         files
     }
 }
@@ -288,6 +294,14 @@ pub fn check(verb: &Verb, sink: &Sink) -> Result<(), Failure> {
                 path.display()
             );
             return Err(Failure::input(message).help("write to another file"));
+        }
+    }
+    for (option, path) in &files.kept {
+        if file::is_fifo(path.as_ref()) {
+            let message = format!(
+                "{option}: `{path}` is a FIFO, and this is read first, and written again and again"
+            );
+            return Err(Failure::input(message).help("give the path of a file"));
         }
     }
     for (_, path) in &files.written {

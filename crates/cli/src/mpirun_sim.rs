@@ -41,6 +41,9 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     };
     study.plan.tables.notes.iter().for_each(|text| note(text));
     study.capture_note().into_iter().for_each(note);
+    let cores = job.ranks().div_ceil(study.plan.ranks_per_core.max(1));
+    let placement = study.machine.placement_note(cores);
+    placement.iter().for_each(|text| note(text));
     let attended = attend(&job, &study, &mut io::stdout(), &mut io::stderr())?;
     let failed = failed(&attended);
     let Ok(run) = attended.run else {

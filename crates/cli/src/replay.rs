@@ -55,6 +55,9 @@ pub fn answer(options: &Replay) -> Result<Answer, Failure> {
         }
         error => error.into(),
     })?;
+    let cores = ranks.div_ceil(options.ranks_per_core.max(1));
+    let placement = study.machine.placement_note(cores);
+    placement.iter().for_each(|note| output::note(note));
     let run = study.run().map_err(|error| stopped(&error))?;
     let shown = Rc::new(Shown {
         settings: study.settings(),

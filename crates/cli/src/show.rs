@@ -108,7 +108,7 @@ fn show_schedule(scene: &Scene, format: Option<&dyn Format>) -> Result<Answer, F
             exported.text().expect("a format of text").to_owned()
         }
     };
-    let record = json(ScheduleRecord {
+    let record = study.settings().on(ScheduleRecord {
         collective: study.collective().name(),
         algorithm: schedule.algorithm(),
         ranks,

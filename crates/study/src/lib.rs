@@ -108,3 +108,8 @@ pub use traffic::{
     TrafficSweep, run_trace_file,
 };
 pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_ranks};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

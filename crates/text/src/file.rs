@@ -106,6 +106,12 @@ pub fn read(path: &str, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     bounded(File::open(path)?, bytes_max)
 }
 
+/// Whether a path leads to a FIFO that is not open here: whoever opens it waits for its other end.
+#[must_use]
+pub fn is_fifo(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| is_pipe(found.file_type())) && opened(path).is_none()
+}
+
 pub(crate) fn bounded(from: impl Read, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     from.take(bytes_max.saturating_add(1))

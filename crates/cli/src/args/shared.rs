@@ -113,7 +113,7 @@ pub struct MachineArgs {
 #[derive(Args)]
 #[command(next_help_heading = "Surroundings")]
 pub struct Repeat {
-    /// Run every case so often, with seeds one after the other, and show mean (on real cores median),
+    /// Run every case RUNS times, with seeds one after the other, and show mean (on real cores median),
     /// standard deviation, p99 and maximum [default: 1; on real cores 9]
     #[arg(
         long = "repeat",

@@ -277,6 +277,13 @@ fn a_fifo_is_no_chip_and_standard_input_is_one() {
     assert!(errors.contains("it is a FIFO"), "{errors}");
     let errors = refused("run bcast --algorithm auto --table ./chip.toml", &folder);
     assert!(errors.contains("it is a FIFO"), "{errors}");
+    for kept in [
+        "compare bcast --ranks 4 --bytes 4 --keep ./chip.toml",
+        "tune bcast --ranks 4 --bytes 4 -o ./chip.toml",
+    ] {
+        let errors = refused(kept, &folder);
+        assert!(errors.contains("is a FIFO"), "{errors}");
+    }
     let errors = refused("show chip /dev/zero", &folder);
     assert!(errors.contains("it is a device"), "{errors}");
     for (name, set) in [

@@ -110,7 +110,7 @@ fn every_field_is_documented_and_every_documented_field_exists() {
         ),
         (&["show algorithm --json"], &["show algorithm linear"]),
         (
-            &["show schedule --json"],
+            &["show schedule --json", SETTINGS, COLLECTIVE],
             &["show schedule bcast --algorithm ap"],
         ),
         (&["doctor --json"], &["doctor"]),
