@@ -133,9 +133,7 @@ class Request:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise InputError(
-            "requests are not pickled", ["pickle the arguments of corecast.request"]
-        )
+        raise InputError("requests are not pickled", ["pickle the arguments of corecast.request"])
 
 
 def _format(name: str | None) -> str | None:
