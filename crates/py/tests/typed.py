@@ -17,7 +17,7 @@ def star(request: corecast.Request) -> corecast.Schedule:
 def fastest(runs: corecast.Runs) -> tuple[str, float]:
     """Name and time of the fastest run."""
     run: corecast.Run = runs[0]
-    first: list[corecast.Run] = runs[:1]
+    first: corecast.Table[corecast.Run] = runs[:1]
     return run.algorithm, max(of.makespan_ns for of in first)
 
 

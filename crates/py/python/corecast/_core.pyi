@@ -37,6 +37,7 @@ __all__ = [
     "replay",
     "titles",
     "tuned_ranks",
+    "write_file",
 ]
 __version__: str
 

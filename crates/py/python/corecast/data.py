@@ -54,7 +54,7 @@ def array_of(data: Any) -> numpy.ndarray[Any, Any]:
         import numpy
     except ImportError:
         raise InputError("NumPy is not installed", ["pip install numpy"]) from None
-    if isinstance(data, numpy.ma.MaskedArray) and numpy.ma.is_masked(data):
+    if isinstance(data, numpy.ma.MaskedArray) and numpy.any(data.mask):
         raise InputTypeError(
             "data: some elements are masked, and messages carry all",
             ["fill them: data.filled(0)"],
