@@ -89,8 +89,7 @@ pub fn answer(
         wrote += &format!("the mesh was simulated in {fidelity} fidelity\n");
     }
     wrote += &run::with(&settings);
-    let placements = study.ranks.iter();
-    wrote.extend(placements.map(|&ranks| scene::placement_line(&study, ranks)));
+    wrote += &scene::placement_lines(&study);
     wrote += &run::same_here(&study);
     if let Some(advice) = &study.advice {
         wrote += &table::source(advice);

@@ -36,6 +36,9 @@ impl From<StudyError> for Failure {
             StudyError::RankCount { max, .. } => {
                 option("--ranks").help(format!("use 1 to {max} ranks, one per core"))
             }
+            StudyError::MachineRanks { max, .. } => {
+                option("--ranks").help(format!("use 1 to {max}"))
+            }
             StudyError::RanksPerCore { max, .. } => {
                 option("--ranks-per-core").help(format!("use 1 to {max}"))
             }

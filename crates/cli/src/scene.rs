@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options that `run`, `verify`, `explain`, `compare` and `tune` share, as the plan of a study.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -207,6 +208,16 @@ pub fn place_words(study: &Study) -> String {
 pub fn placement_line(study: &Study, ranks: u32) -> String {
     let note = study.machine.placement_note(ranks);
     note.map_or(String::new(), |note| format!("note: {note}\n"))
+}
+
+/// The same for every rank count of a sweep, each line once.
+pub fn placement_lines(study: &Study) -> String {
+    let lines = study
+        .ranks
+        .iter()
+        .map(|&ranks| placement_line(study, ranks));
+    let lines: BTreeSet<String> = lines.collect();
+    lines.into_iter().collect()
 }
 
 impl Scene {

@@ -240,8 +240,7 @@ fn show(study: &Study, table: &Table, kept: usize, searches: &[CellSearch]) -> S
     let map = output::table(&header, 0..1, rows.collect());
     let mut text = format!("{}\n\n{map}", style::heading(&title));
     text += &sizes(study, table);
-    let placements = study.ranks.iter();
-    text.extend(placements.map(|&ranks| scene::placement_line(study, ranks)));
+    text += &scene::placement_lines(study);
     let measured: usize = searches.iter().map(|search| search.measured).sum();
     let searched = searches.len();
     text += &format!("\ncells: {searched} searched in {measured} runs, {kept} kept\n");

@@ -166,6 +166,13 @@ impl From<StudyError> for Refusal {
             StudyError::RankCount { ranks, chip, max } => request()
                 .help(format!("use 1 to {max} ranks, one per core"))
                 .fields(json!({"ranks": ranks, "chip": chip, "max": max})),
+            StudyError::MachineRanks {
+                ranks,
+                machine,
+                max,
+            } => request()
+                .help(format!("use 1 to {max}"))
+                .fields(json!({"ranks": ranks, "machine": machine, "max": max})),
             StudyError::RanksPerCore { per_core, max } => request()
                 .help(format!("use 1 to {max}"))
                 .fields(json!({"per_core": per_core, "max": max})),

@@ -364,6 +364,7 @@ impl Study {
         let clock = self.machine.clock();
         let causes = report.causes().into_iter();
         let tuning = &run.request.tuning;
+        let of_chip = |kind| clock.map_or(0, |_| self.chip().count(kind));
         RunRecord {
             collective: self.plan.collective.name().into(),
             algorithm: run.algorithm.clone(),
@@ -394,8 +395,8 @@ impl Study {
                 .map(|(kind, time)| (format!("{kind}_ns"), time.ns()))
                 .collect(),
             events: report.events,
-            fitted_parameters: self.chip().count(Provenance::Fitted),
-            assumed_parameters: self.chip().count(Provenance::Assumed),
+            fitted_parameters: of_chip(Provenance::Fitted),
+            assumed_parameters: of_chip(Provenance::Assumed),
             network_percent: shares.map(|shares| shares.network_percent),
             software_percent: shares.map(|shares| shares.software_percent),
             background_sent_percent: report.background.sent_share().map(|share| 100.0 * share),

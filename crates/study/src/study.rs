@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use corecast_chip::Chip;
+use corecast_chip::{Chip, ChipRoutes};
 use corecast_core::{
     Algorithm, BuildError, Certificate, Collective, Rank, Request, Schedule, Spec, Split,
     algorithm, verify, worst_queue,
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::advice::Advice;
 use crate::algorithms::{Selection, distinct};
 use crate::error::StudyError;
-use crate::machines::StudyMachine;
+use crate::machines::{MachineKind, StudyMachine};
 use crate::number::{TOTAL_BYTES_MAX, thousandths};
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -117,7 +117,7 @@ impl Study {
         }
         let chip = &plan.chip.chip;
         let machine = plan.machine.on(chip, plan.fidelity)?;
-        let ranks = rank_counts(&plan.ranks, chip)?;
+        let ranks = rank_counts(&plan.ranks, plan.machine, chip)?;
         let fewest = ranks.iter().copied().min().unwrap_or(1);
         if plan.surroundings.is_cold {
             machine.can_be_cold()?;
@@ -379,7 +379,7 @@ impl Study {
     /// What is proven about a schedule on the chip.
     #[must_use]
     pub fn certify(&self, schedule: &Schedule) -> Certified {
-        let certificate = verify(schedule, &self.chip().routes(schedule.ranks()));
+        let certificate = verify(schedule, &self.machine.routes(schedule.ranks()));
         let worst_case = self.machine.worst_case(schedule, &certificate);
         let is_alone = self.plan.surroundings.is_quiet();
         Certified {
@@ -394,7 +394,7 @@ impl Study {
     /// The connections of a schedule that pass several links of the chip, in order; none on a chip
     /// where every two ranks have a way of their own.
     pub(crate) fn detours(&self, schedule: &Schedule) -> Vec<Detour> {
-        let Some(seats) = self.chip().seats(schedule.ranks()) else {
+        let ChipRoutes::Mesh { seats, .. } = self.machine.routes(schedule.ranks()) else {
             return Vec::new();
         };
         let sends = schedule.sends().map(|(from, _, half)| (from, half.to));
@@ -483,14 +483,25 @@ pub(crate) fn check_cores(chip: &Chip, ranks: u64) -> Result<u32, StudyError> {
     }
 }
 
-fn rank_counts(asked: &[u64], chip: &Chip) -> Result<Vec<u32>, StudyError> {
+fn rank_counts(
+    asked: &[u64],
+    machine: &'static dyn MachineKind,
+    chip: &Chip,
+) -> Result<Vec<u32>, StudyError> {
     if asked.is_empty() {
         return Ok(vec![chip.ranks_max().min(8)]);
     }
-    asked
-        .iter()
-        .map(|&ranks| check_cores(chip, ranks))
-        .collect()
+    let max = machine.ranks_max(chip);
+    let check = |&ranks: &u64| match u32::try_from(ranks) {
+        _ if machine.seats_ranks() => check_cores(chip, ranks),
+        Ok(ranks) if (1..=max).contains(&ranks) => Ok(ranks),
+        _ => Err(StudyError::MachineRanks {
+            ranks,
+            machine: machine.name(),
+            max,
+        }),
+    };
+    asked.iter().map(check).collect()
 }
 
 /// How large a case is, as titles say it: a barrier carries nothing, and a file's blocks may be of several

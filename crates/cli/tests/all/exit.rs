@@ -130,3 +130,26 @@ fn who_meets_a_limit_is_left_out_as_long_as_another_one_ends() {
         "{told}"
     );
 }
+
+/// Real cores are no chip's: how many ranks there can be is up to the machine.
+#[test]
+fn real_cores_take_more_ranks_than_the_chip_has() {
+    let bcast = "run bcast --machine threads --ranks 60 --bytes 8 --algorithm linear --repeat 1";
+    let output = run(bcast);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(code(&output), 0, "{text}");
+    assert!(
+        text.contains("those of a crossbar with the costs of scc"),
+        "{text}"
+    );
+    let fewer = run(&bcast.replace("60", "4"));
+    let text = String::from_utf8_lossy(&fewer.stdout);
+    assert!(text.contains("are those of scc\n"), "{text}");
+    let more = run(&bcast.replace("60", "257"));
+    let text = String::from_utf8_lossy(&more.stderr);
+    assert_eq!(code(&more), 2, "{text}");
+    assert!(
+        text.contains("threads does not take 257 ranks\n  help: use 1 to 256"),
+        "{text}"
+    );
+}

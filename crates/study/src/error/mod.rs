@@ -133,6 +133,16 @@ pub enum StudyError {
         /// Its number of cores.
         max: u32,
     },
+    /// A machine that is no chip takes fewer ranks.
+    #[error("{machine} does not take {ranks} ranks")]
+    MachineRanks {
+        /// Ranks asked for.
+        ranks: u64,
+        /// The machine.
+        machine: &'static str,
+        /// Most of them.
+        max: u32,
+    },
     /// The chip has enough cores, but a list says which have ranks, and it is too short.
     #[error("{needed} cores are needed, and the placement lists {listed}")]
     Placement {

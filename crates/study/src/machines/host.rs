@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use corecast_chip::Chip;
+use corecast_chip::{Chip, ChipRoutes};
 use corecast_core::hash::fnv_1a;
-use corecast_core::{Collective, Rank, Request, Schedule};
+use corecast_core::{Collective, Platform, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
@@ -31,6 +31,7 @@ pub struct Cores {
     run: fn(&Job<'_>) -> Result<Report, RunError>,
     round_trip: fn([Rank; 2], u64) -> Result<Time, RunError>,
     trial: fn(&Job<'_>, Option<&'static str>, u32) -> Result<Trial, RunError>,
+    ranks_max: u32,
     has_boards: bool,
 }
 
@@ -48,6 +49,7 @@ pub static HOST: Cores = Cores {
             report: trial.report,
         })
     },
+    ranks_max: corecast_machine_shm::RANKS_MAX,
     has_boards: true,
 };
 
@@ -61,6 +63,7 @@ pub static THREADS: Cores = Cores {
         there_and_back(&HostMachine, from.0.max(to.0) + 1, pair, bytes, TIMES)
     },
     trial: |job, _, times| several(|| HostMachine.run(job), times),
+    ranks_max: corecast_machine_host::RANKS_MAX,
     has_boards: false,
 };
 
@@ -71,6 +74,10 @@ impl MachineKind for Cores {
 
     fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    fn ranks_max(&self, _: &Chip) -> u32 {
+        self.ranks_max
     }
 
     fn on(
@@ -111,13 +118,20 @@ fn processor() -> String {
 }
 
 /// The cores, and the chip whose costs and places requests are completed with: schedules are those
-/// that the chip would run.
+/// that the chip would run. Ranks for which it has no cores are those of a crossbar with its costs.
 #[derive(Debug)]
 struct OnCores {
     way: &'static Cores,
     chip: Chip,
     /// When it was made.
     load: Option<Load>,
+}
+
+impl OnCores {
+    /// Whether the chip has a core for each of so many ranks.
+    fn fits(&self, ranks: u32) -> bool {
+        ranks <= self.chip.ranks_max()
+    }
 }
 
 impl Machine for OnCores {
@@ -142,9 +156,33 @@ impl StudyMachine for OnCores {
     fn complete(&self, request: Request, options: &RunOptions) -> Request {
         Request {
             busy_bytes: options.busy_bytes(request.ranks),
-            platform: self.chip.platform(request.ranks),
+            platform: match self.fits(request.ranks) {
+                true => self.chip.platform(request.ranks),
+                false => Platform {
+                    grid: None,
+                    ..self.chip.platform(1)
+                },
+            },
             ..request
         }
+    }
+
+    fn routes(&self, ranks: u32) -> ChipRoutes {
+        match self.fits(ranks) {
+            true => self.chip.routes(ranks),
+            false => ChipRoutes::Crossbar,
+        }
+    }
+
+    fn placement_note(&self, ranks: u32) -> Option<String> {
+        let name = &self.chip.name;
+        Some(match self.fits(ranks) {
+            true => format!("schedules, and what is proved about them, are those of {name}"),
+            false => format!(
+                "schedules, and what is proved about them, are those of a crossbar with the costs of \
+                 {name}, which has fewer cores"
+            ),
+        })
     }
 
     fn cores(&self) -> Option<usize> {

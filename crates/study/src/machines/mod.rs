@@ -21,7 +21,7 @@ mod sim;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use corecast_chip::{Chip, Clock, Mesh};
+use corecast_chip::{Chip, ChipRoutes, Clock, Mesh};
 use corecast_core::{Certificate, Collective, Rank, Request, Schedule};
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::pronto::FlowSetup;
@@ -59,6 +59,9 @@ pub trait MachineKind: Debug + Sync {
     fn seats_ranks(&self) -> bool {
         false
     }
+
+    /// Most ranks, for this chip.
+    fn ranks_max(&self, chip: &Chip) -> u32;
 
     /// The machine for this chip. `fidelity` is how exactly a mesh is to be simulated; none leaves
     /// it to the machine.
@@ -197,6 +200,9 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     fn exact(&self) -> Option<Arc<dyn StudyMachine>> {
         None
     }
+
+    /// The links that messages between so many ranks take, for certificates.
+    fn routes(&self, ranks: u32) -> ChipRoutes;
 
     /// The mesh whose links runs load, if they are known.
     fn mesh(&self) -> Option<&Mesh> {

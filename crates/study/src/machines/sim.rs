@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use corecast_chip::{Chip, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
+use corecast_chip::{Chip, ChipRoutes, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Sharing, Time};
@@ -75,6 +75,10 @@ impl MachineKind for Layer {
 
     fn seats_ranks(&self) -> bool {
         true
+    }
+
+    fn ranks_max(&self, chip: &Chip) -> u32 {
+        chip.ranks_max()
     }
 
     fn on(
@@ -206,6 +210,10 @@ impl StudyMachine for OnChip {
             NetworkSpec::Mesh(mesh) => Some(mesh),
             _ => None,
         }
+    }
+
+    fn routes(&self, ranks: u32) -> ChipRoutes {
+        self.chip().routes(ranks)
     }
 
     fn placement_note(&self, ranks: u32) -> Option<String> {
