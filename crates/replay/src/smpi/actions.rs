@@ -44,6 +44,20 @@ pub(super) const ACTIONS: [&str; 30] = [
 /// The one whose name is another's with a word more.
 pub(super) const REDUCE_SCATTER: &str = "reducescatter";
 
+/// SimGrid's number of nobody (`MPI_PROC_NULL`).
+const NOBODY: i64 = -666;
+/// What SimGrid writes for a rank that has no number (`MPI_UNDEFINED`): nobody, or any.
+const UNDEFINED: i64 = -333;
+
+/// Whom a message is from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sender {
+    One(u32),
+    Any,
+    /// There is no message.
+    Nobody,
+}
+
 /// A line.
 #[derive(Clone, Copy)]
 pub(super) struct Action<'a> {
@@ -153,33 +167,66 @@ impl<'a> Action<'a> {
         Ok(self.real(what)? as u64)
     }
 
+    /// The same; none if it is negative: a length that nobody knew.
+    pub(super) fn count_if_known(&mut self, what: &str) -> Result<Option<u64>, Fault> {
+        let mut ahead = *self;
+        let number = ahead.word(what)?.parse::<f64>();
+        if number.is_ok_and(|number| number < 0.0) {
+            *self = ahead;
+            return Ok(None);
+        }
+        self.count(what).map(Some)
+    }
+
     /// So many counts.
     pub(super) fn counts(&mut self, many: usize, what: &str) -> Result<Vec<u64>, Fault> {
         (0..many).map(|_| self.count(what)).collect()
     }
 
-    /// A rank or a tag; none if it is negative, which stands for any.
-    pub(super) fn any(&mut self, what: &str) -> Result<Option<u32>, Fault> {
+    /// A rank or a tag, which may be negative.
+    fn number(&mut self, what: &str) -> Result<i64, Fault> {
         let word = self.word(what)?;
         let number = word.parse::<i64>().ok();
         let number = number.filter(|&number| number <= i64::from(u32::MAX));
-        let number = number.ok_or_else(|| {
+        number.ok_or_else(|| {
             let wrong = format!("`{}` is no {what}", quoted(word));
             self.fault(
                 wrong,
                 format!("write a {what}, or a negative number for any"),
             )
-        })?;
-        Ok(u32::try_from(number).ok())
+        })
+    }
+
+    /// A tag; none if it is negative, which stands for any.
+    pub(super) fn tag(&mut self) -> Result<Option<u32>, Fault> {
+        Ok(u32::try_from(self.number("tag")?).ok())
+    }
+
+    /// Whom a message is from.
+    pub(super) fn sender(&mut self) -> Result<Sender, Fault> {
+        let number = self.number("rank")?;
+        Ok(match u32::try_from(number) {
+            Ok(rank) => Sender::One(rank),
+            Err(_) if number == NOBODY => Sender::Nobody,
+            Err(_) => Sender::Any,
+        })
+    }
+
+    /// Whom a message is for; none if nobody.
+    pub(super) fn receiver(&mut self) -> Result<Option<u32>, Fault> {
+        let mut ahead = *self;
+        if [NOBODY, UNDEFINED].contains(&ahead.number("rank")?) {
+            *self = ahead;
+            return Ok(None);
+        }
+        self.one("rank").map(Some)
     }
 
     /// A rank or a tag that stands for one.
     pub(super) fn one(&mut self, what: &str) -> Result<u32, Fault> {
-        let mut before = *self;
-        let found = self.any(what)?;
-        found.ok_or_else(|| {
-            let word = before.word(what).unwrap_or_default();
-            let wrong = format!("`{}` is no {what}", quoted(word));
+        let number = self.number(what)?;
+        u32::try_from(number).map_err(|_| {
+            let wrong = format!("`{number}` is no {what}");
             self.fault(wrong, format!("write a {what}: only receives take any"))
         })
     }
@@ -198,6 +245,11 @@ impl<'a> Action<'a> {
             true => usual,
             false => self.count("type")?,
         };
+        self.bytes_of(number)
+    }
+
+    /// Bytes of an element of a type.
+    pub(super) fn bytes_of(&self, number: u64) -> Result<u64, Fault> {
         types::bytes(number).ok_or_else(|| {
             let right = format!("types are 0 (double) to {}", types::most());
             self.fault(format!("there is no type {number}"), right)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use corecast_core::{Collective as Known, Time};
 use corecast_exchange::{Fault, FileError, text_of};
 
-use super::actions::Action;
+use super::actions::{Action, Sender};
 use super::types;
 use crate::format::{Options, Read};
 use crate::graph::{
@@ -91,14 +91,15 @@ fn count(files: &[(String, Vec<u8>)]) -> Result<u32, FileError> {
     Ok(highest + 1)
 }
 
-/// A request that is open: sender, receiver and tag as a trace writes them.
-type Key = (Option<u32>, Option<u32>, Option<u32>);
+/// A request that is open: sender, receiver (none = nobody) and tag (none = any).
+type Key = (Sender, Option<u32>, Option<u32>);
 
 /// What is known of a rank while its trace is read.
 #[derive(Default)]
 struct OfRank {
     before: Option<Event>,
-    open: BTreeMap<Key, VecDeque<u32>>,
+    /// Calls that can be waited for; none where nobody is at the other end.
+    open: BTreeMap<Key, VecDeque<Option<u32>>>,
     /// The type of sizes that say none.
     usual: Option<u64>,
 }
@@ -191,8 +192,12 @@ impl Reader {
             "sendRecv" => self.exchange(file, &mut action, usual)?,
             "wait" => self.wait(file, &mut action)?,
             "waitall" => {
+                // How many they were in the program; SimGrid, too, waits for all that are open.
+                if action.left() > 0 {
+                    action.count("count")?;
+                }
                 let open = std::mem::take(&mut self.ranks[action.rank as usize].open);
-                let mut calls: Vec<u32> = open.into_values().flatten().collect();
+                let mut calls: Vec<u32> = open.into_values().flatten().flatten().collect();
                 calls.sort_unstable();
                 self.wait_for(file, &action, &calls);
             }
@@ -212,38 +217,29 @@ impl Reader {
 
     fn message(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
         let is_send = action.name.ends_with("send");
-        let peer = match is_send {
-            true => Some(action.one("rank")?),
-            false => action.any("rank")?,
+        let (from, to, tag) = match is_send {
+            true => (
+                Sender::One(action.rank),
+                action.receiver()?,
+                Some(action.one("tag")?),
+            ),
+            false => (action.sender()?, Some(action.rank), action.tag()?),
         };
-        let tag = match is_send {
-            true => Some(action.one("tag")?),
-            false => action.any("tag")?,
-        };
-        // Receives of unknown length have a negative or no count.
         let count = match is_send {
-            true => action.count("count")?,
-            false => action.any("count")?.map_or(0, u64::from),
+            true => Some(action.count("count")?),
+            false => action.count_if_known("count")?,
         };
         let element = action.element(usual)?;
-        let mut bytes = action.bytes(count, element)?;
-        if !is_send && bytes == 0 {
-            bytes = MESSAGE_BYTES_MAX;
-        }
-        let what = match (is_send, peer, tag) {
-            (true, Some(to), Some(tag)) => What::Send { to, tag, bytes },
-            (_, from, tag) => What::Recv { from, tag, bytes },
+        let bytes = action.bytes(count.unwrap_or(0), element)?;
+        let what = match is_send {
+            true => sent(to, tag, bytes),
+            false => received(from, tag, bytes),
         };
         let is_started = action.name.starts_with('i');
-        let call = self.push(action, file, what, is_started);
+        let call = what.map(|what| self.push(action, file, what, is_started));
         if is_started {
-            let me = Some(action.rank);
-            let key = match is_send {
-                true => (me, peer, tag),
-                false => (peer, me, tag),
-            };
             let open = &mut self.ranks[action.rank as usize].open;
-            open.entry(key).or_default().push_back(call);
+            open.entry((from, to, tag)).or_default().push_back(call);
         }
         Ok(())
     }
@@ -251,35 +247,31 @@ impl Reader {
     /// `sendRecv SC DST RC SRC ST RT`
     fn exchange(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
         let count = action.count("count")?;
-        let to = action.one("rank")?;
-        let received = action.count("count")?;
-        let from = action.any("rank")?;
+        let to = action.receiver()?;
+        let most = action.count_if_known("count")?;
+        let from = action.sender()?;
         let element = action.element(usual)?;
         let bytes = action.bytes(count, element)?;
         let element = action.element(usual)?;
-        let most = action.bytes(received, element)?;
-        let send = What::Send { to, tag: 0, bytes };
-        let sent = self.push(action, file, send, true);
-        let recv = What::Recv {
-            from,
-            tag: Some(0),
-            bytes: most,
-        };
-        self.push(action, file, recv, false);
-        self.wait_for(file, action, &[sent]);
+        let most = action.bytes(most.unwrap_or(0), element)?;
+        let send = sent(to, Some(0), bytes).map(|send| self.push(action, file, send, true));
+        if let Some(recv) = received(from, Some(0), most) {
+            self.push(action, file, recv, false);
+        }
+        self.wait_for(file, action, send.as_slice());
         Ok(())
     }
 
     /// `wait SRC DST TAG`: the first that is open.
     fn wait(&mut self, file: u32, action: &mut Action<'_>) -> Result<(), Fault> {
-        let key = (action.any("rank")?, action.any("rank")?, action.any("tag")?);
+        let key = (action.sender()?, action.receiver()?, action.tag()?);
         let open = &mut self.ranks[action.rank as usize].open;
         let Some(call) = open.get_mut(&key).and_then(VecDeque::pop_front) else {
             let wrong = format!("rank {} has begun no such message", action.rank);
             let right = "`wait SENDER RECEIVER TAG` follows an `isend` or `irecv` of this rank";
             return Err(action.fault(wrong, right));
         };
-        self.wait_for(file, action, &[call]);
+        self.wait_for(file, action, call.as_slice());
         Ok(())
     }
 
@@ -319,6 +311,26 @@ impl Reader {
             notes,
         })
     }
+}
+
+/// A message to a rank, if there is one.
+fn sent(to: Option<u32>, tag: Option<u32>, bytes: u64) -> Option<What> {
+    let (to, tag) = to.zip(tag)?;
+    Some(What::Send { to, tag, bytes })
+}
+
+/// A receive from somebody. One of no bytes is of a length that nobody knew.
+fn received(from: Sender, tag: Option<u32>, bytes: u64) -> Option<What> {
+    let from = match from {
+        Sender::One(rank) => Some(rank),
+        Sender::Any => None,
+        Sender::Nobody => return None,
+    };
+    let bytes = match bytes {
+        0 => MESSAGE_BYTES_MAX,
+        bytes => bytes,
+    };
+    Some(What::Recv { from, tag, bytes })
 }
 
 /// A time that computing can take.
@@ -393,24 +405,18 @@ fn of_line(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(Collect
             )
         }
         "allgatherv" => {
-            action.count("count")?;
+            let sent = action.count("count")?;
             let counts = action.counts(ranks, "count")?;
-            // Behind the counts are a type, displacements, or both.
-            let left = action.left();
-            let has_type = left > 0 && left != ranks;
-            let element = match has_type || left == 0 {
-                true => action.element(usual)?,
-                false => types::bytes(usual).expect("a type"),
-            };
-            if action.left() >= ranks {
-                action.counts(ranks, "displacement")?;
-            } else if action.left() == 1 {
-                action.element(usual)?;
+            let (given, got) = types_behind(action, usual, ranks)?;
+            let (sent, blocks) = (action.bytes(sent, given)?, sizes(action, &counts, got)?);
+            let own = blocks[action.rank as usize];
+            if sent != own {
+                let wrong =
+                    format!("`allgatherv` sends {sent} bytes, and its own count says {own}");
+                let right = "a rank sends what its own place in the list of counts says";
+                return Err(action.fault(wrong, right));
             }
-            (
-                known(K::Allgather),
-                Size::Counts(sizes(action, &counts, element)?),
-            )
+            (known(K::Allgather), Size::Counts(blocks))
         }
         "alltoallv" => {
             action.count("size")?;
@@ -426,6 +432,7 @@ fn of_line(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(Collect
             let counts = action.counts(ranks, "count")?;
             flops = action.real("number of operations")?;
             let element = action.element(usual)?;
+            element_bytes = element as u32;
             (
                 known(K::ReduceScatter),
                 Size::Counts(sizes(action, &counts, element)?),
@@ -439,6 +446,29 @@ fn of_line(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(Collect
         element_bytes,
     };
     Ok((collective, flops))
+}
+
+/// Bytes of an element that an allgatherv gives and gets. Behind its counts are types, displacements or
+/// both: which of them only their number says.
+fn types_behind(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(u64, u64), Fault> {
+    let rest = action.counts(action.left(), "type or displacement")?;
+    let left = rest.len();
+    let types = match left {
+        0..=2 => &rest[..],
+        _ if left == ranks => &[],
+        _ if left == ranks + 1 => &rest[..1],
+        _ if left == ranks + 2 && types::bytes(rest[1]).is_some() => &rest[..2],
+        // SimGrid reads types first, and its example has them last.
+        _ if left == ranks + 2 => &rest[ranks..],
+        _ => {
+            let wrong = format!("{left} numbers follow the counts of `allgatherv`");
+            let right = format!("types, displacements of all {ranks} ranks or both follow them");
+            return Err(action.fault(wrong, right));
+        }
+    };
+    let first = types.first().copied().unwrap_or(usual);
+    let second = types.get(1).copied().unwrap_or(first);
+    Ok((action.bytes_of(first)?, action.bytes_of(second)?))
 }
 
 fn sizes(action: &Action<'_>, counts: &[u64], element: u64) -> Result<Vec<u64>, Fault> {

@@ -10,3 +10,4 @@ mod mutants;
 mod round_trip;
 mod run;
 mod shared;
+mod smpi;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Traces as SimGrid writes and replays them, and programs written for it.
+
+use crate::common;
+
+use common::load;
+use corecast_exchange::Exported;
+use corecast_replay::{CallGraph, check, find_format};
+
+fn written(graph: &CallGraph, format: &str) -> Exported {
+    let format = find_format(format).expect("in the list");
+    format.write(graph).expect("it can say this")
+}
+
+/// A trace as calls of our own, without the lines before those of rank 0.
+fn calls(trace: &str) -> String {
+    let graph = load("it.ti", trace).graph;
+    check(&graph).expect("all match");
+    let text = written(&graph, "calls").text().expect("text").to_owned();
+    text[text.find("rank 0").expect("rank 0")..].to_owned()
+}
+
+#[test]
+fn counts_of_receives_may_be_written_like_1e6_and_be_unknown() {
+    let text = calls("0 send 1 0 1e6\n1 recv 0 0 1e6\n0 isend 1 0 8\n0 waitall 1\n1 recv 0 0 -1\n");
+    let expected = "rank 0\n  send 1 1000000\n  isend 1 8\n  wait c1\n\n\
+                    rank 1\n  recv 0 1000000\n  recv 0 1073741824\n";
+    assert_eq!(text.replace("c1: ", ""), expected);
+}
+
+#[test]
+fn a_message_from_or_for_nobody_is_none() {
+    let text = calls(
+        "0 irecv -666 7 8 6\n0 irecv 1 7 9 6\n0 isend -666 7 8 6\n0 send -666 7 8 6\n\
+         0 recv -666 7 8 6\n0 sendRecv 3 -666 3 -666 6 6\n0 wait -666 0 7\n0 wait 0 -666 7\n\
+         0 waitall 1\n1 sendRecv 9 -333 3 -666 6 6\n1 send 0 7 9 6\n",
+    );
+    let kept = text.lines().filter(|line| *line != "  wait");
+    let kept: Vec<&str> = kept.collect();
+    let expected = [
+        "rank 0",
+        "  c0: irecv 1 9 tag 7",
+        "  wait c0",
+        "",
+        "rank 1",
+        "  send 0 9 tag 7",
+    ];
+    assert_eq!(kept, expected);
+}
+
+#[test]
+fn behind_the_counts_of_an_allgatherv_are_types_and_displacements() {
+    let of = |ranks: u32, rest: &str| {
+        let line = |rank: u32| match ranks {
+            2 => format!("{rank} allgatherv 8 8 8 {rest}\n"),
+            _ => format!(
+                "{rank} allgatherv {} 8 8 8 4 {rest}\n",
+                if rank < 3 { 8 } else { 4 }
+            ),
+        };
+        let text: String = (0..ranks).map(line).collect();
+        let text = calls(&text);
+        text.lines().nth(1).expect("its call").trim().to_owned()
+    };
+    let (bytes, doubles) = ("allgather counts 8 8 8 4", "allgather counts 64 64 64 32");
+    assert_eq!(of(4, ""), bytes);
+    assert_eq!(of(4, "0"), doubles);
+    assert_eq!(of(4, "0 0"), doubles);
+    assert_eq!(of(4, "0 8 16 24"), bytes, "displacements alone");
+    assert_eq!(of(4, "0 0 8 16 24"), doubles, "a type before them");
+    assert_eq!(of(4, "0 0 0 8 16 24"), doubles, "types before them");
+    // As SimGrid's example has it.
+    assert_eq!(of(4, "0 64 128 192 0 0"), doubles, "types behind them");
+    // Two are types even where there are as many ranks.
+    assert_eq!(of(2, "0 0"), "allgather counts 64 64");
+}
