@@ -24,6 +24,7 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
         has_starts: false,
         has_ends: false,
         is_rounded: false,
+        elements: 0,
     };
     let files = graph.ranks.iter().map(|calls| writer.of_rank(calls));
     let files = files.collect::<Result<_, _>>()?;
@@ -42,6 +43,13 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
                 .to_owned(),
         );
     }
+    if writer.elements > 0 {
+        notes.push(format!(
+            "{} calls are written without their `element`, which chakra does not know: their parts may \
+             be others",
+            writer.elements
+        ));
+    }
     if writer.is_rounded {
         notes
             .push("chakra counts computing in whole microseconds: times are rounded up".to_owned());
@@ -57,6 +65,8 @@ struct Writer<'a> {
     /// Something waits for the end of a send.
     has_ends: bool,
     is_rounded: bool,
+    /// Collectives whose parts are elements of several bytes.
+    elements: u64,
 }
 
 impl Writer<'_> {
@@ -139,7 +149,7 @@ impl Writer<'_> {
         })
     }
 
-    fn collective(&self, call: &Call, collective: &Collective) -> Result<Node, Unsayable> {
+    fn collective(&mut self, call: &Call, collective: &Collective) -> Result<Node, Unsayable> {
         let group = &self.graph.groups[call.group as usize];
         let known = match collective.kind {
             CollectiveKind::Known(known) => Some(known),
@@ -160,6 +170,7 @@ impl Writer<'_> {
             let right = "a rank has less than 2^64 bytes";
             self.unsayable("blocks of so many bytes", call, right)
         })?;
+        self.elements += u64::from(collective.element_bytes > 1);
         let mut numbers = vec![
             ("comm_type".to_owned(), number),
             ("comm_size".to_owned(), size),

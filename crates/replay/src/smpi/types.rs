@@ -24,6 +24,15 @@ pub(super) fn bytes(number: u64) -> Option<u64> {
     BYTES.get(usize::try_from(number).ok()?).copied()
 }
 
+/// The number of a type whose elements have so many bytes; none if there is no such type.
+pub(super) fn of_bytes(bytes: u32) -> Option<u64> {
+    let known = BYTES.iter().position(|&of| of == u64::from(bytes));
+    match bytes {
+        1 => Some(BYTE),
+        _ => known.map(|number| number as u64),
+    }
+}
+
 /// The highest number.
 pub(super) fn most() -> u64 {
     BYTES.len() as u64 - 1

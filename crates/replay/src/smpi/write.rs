@@ -11,18 +11,24 @@ use corecast_exchange::{Exported, Unsayable};
 use super::types;
 use crate::graph::{Call, CallGraph, Collective, CollectiveKind, Event, Size, WORLD, What};
 
+/// What SimGrid knows as any rank (`MPI_ANY_SOURCE`) and any tag (`MPI_ANY_TAG`).
+const ANY_RANK: i32 = -555;
+const ANY_TAG: i32 = -444;
+
 /// The file.
 ///
 /// # Errors
 /// Where a rank does not do one thing after the other, and where calls are of some ranks only.
 pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
     let mut text = String::new();
+    let mut lost = Lost::default();
     for (rank, calls) in (0..).zip(&graph.ranks) {
         let mut of_rank = OfRank {
             rank,
             ranks: graph.ranks.len(),
             open: BTreeMap::new(),
             out: &mut text,
+            lost: &mut lost,
         };
         of_rank.line("init");
         for (index, call) in (0..).zip(calls) {
@@ -32,10 +38,33 @@ pub(super) fn written(graph: &CallGraph) -> Result<Exported, Unsayable> {
         }
         of_rank.line("finalize");
     }
-    let has_computing = text.contains(" sleep ");
-    let note = "smpi counts computing in operations: times are written as sleeping";
-    let notes = has_computing.then(|| note.to_owned());
-    Ok(Exported::of_text(text, notes.into_iter().collect()))
+    let mut notes = Vec::new();
+    if text.contains(" sleep ") {
+        notes.push("smpi counts computing in operations: times are written as sleeping".to_owned());
+    }
+    if lost.elements > 0 {
+        notes.push(format!(
+            "{} calls are written without their `element`, for which smpi has no type there: their parts \
+             may be others",
+            lost.elements
+        ));
+    }
+    if lost.blocks > 0 {
+        notes.push(format!(
+            "{} calls of reduce_scatter are written with a count of every rank, as smpi has them: their \
+             algorithm may be another",
+            lost.blocks
+        ));
+    }
+    Ok(Exported::of_text(text, notes))
+}
+
+/// How many calls lose what.
+#[derive(Default)]
+struct Lost {
+    elements: u64,
+    /// That all blocks have one size.
+    blocks: u64,
 }
 
 fn unsayable(graph: &CallGraph, call: &Call, what: &str) -> Unsayable {
@@ -52,6 +81,7 @@ struct OfRank<'a> {
     /// Messages that are under way, by the words that `wait` names them with, in order.
     open: BTreeMap<u32, String>,
     out: &'a mut String,
+    lost: &'a mut Lost,
 }
 
 impl OfRank<'_> {
@@ -88,8 +118,10 @@ impl OfRank<'_> {
             .and_then(|next| next.after.first());
         let is_started = next == Some(&Event::Start(index));
         let prefix = if is_started { "i" } else { "" };
-        let (me, any) = (self.rank, "-1".to_owned());
-        let word = |number: Option<u32>| number.map_or(any.clone(), |number| number.to_string());
+        let me = self.rank;
+        let word = |number: Option<u32>, any: i32| {
+            number.map_or_else(|| any.to_string(), |number| number.to_string())
+        };
         match &call.what {
             What::Wait => {}
             What::Compute(time) => {
@@ -104,7 +136,7 @@ impl OfRank<'_> {
                 }
             }
             What::Recv { from, tag, bytes } => {
-                let (from, tag) = (word(*from), word(*tag));
+                let (from, tag) = (word(*from, ANY_RANK), word(*tag, ANY_TAG));
                 self.line(&format!(
                     "{prefix}recv {from} {tag} {bytes} {}",
                     types::BYTE
@@ -117,7 +149,12 @@ impl OfRank<'_> {
                 return Err("a collective that the rank does not wait for".to_owned());
             }
             What::Collective(collective) => {
-                self.line(&collective_words(collective, me, self.ranks))
+                let (line, has_element) = collective_words(collective, me, self.ranks);
+                self.line(&line);
+                self.lost.elements += u64::from(!has_element);
+                let is_even = matches!(collective.size, Size::Bytes(_));
+                let is_scattered = collective.kind == CollectiveKind::Known(Known::ReduceScatter);
+                self.lost.blocks += u64::from(is_even && is_scattered);
             }
         }
         Ok(())
@@ -133,8 +170,8 @@ impl OfRank<'_> {
     }
 }
 
-/// The line of a collective at a rank. Types are bytes: elements are not told.
-fn collective_words(collective: &Collective, me: u32, ranks: usize) -> String {
+/// The line of a collective at a rank, and whether it says the collective's element.
+fn collective_words(collective: &Collective, me: u32, ranks: usize) -> (String, bool) {
     let byte = types::BYTE;
     let root = collective.root;
     let list = |sizes: &[u64]| {
@@ -142,36 +179,53 @@ fn collective_words(collective: &Collective, me: u32, ranks: usize) -> String {
         words.join(" ")
     };
     let name = collective.kind.name();
-    let CollectiveKind::Known(kind) = collective.kind else {
-        let Size::Bytes(bytes) = collective.size else {
-            unreachable!("prefixes have one size");
-        };
-        return format!("{name} {bytes} 0 {byte}");
+    let element = u64::from(collective.element_bytes);
+    // Of a reduction the type and counts in it, if all are whole elements of a type.
+    let typed = |sizes: &[u64]| {
+        let number = types::of_bytes(collective.element_bytes);
+        let number = number.filter(|_| sizes.iter().all(|bytes| bytes.is_multiple_of(element)));
+        let unit = if number.is_some() { element } else { 1 };
+        let counts: Vec<u64> = sizes.iter().map(|bytes| bytes / unit).collect();
+        (list(&counts), number.unwrap_or(byte), number.is_some())
     };
-    match (&collective.size, kind) {
-        (_, Known::Barrier) => name.to_owned(),
-        (Size::Bytes(bytes), Known::Bcast) => format!("bcast {bytes} {root} {byte}"),
-        (Size::Bytes(bytes), Known::Reduce) => format!("reduce {bytes} 0 {root} {byte}"),
-        (Size::Bytes(bytes), Known::Allreduce) => format!("allreduce {bytes} 0 {byte}"),
-        (Size::Bytes(bytes), Known::Gather | Known::Scatter) => {
+    let known = match collective.kind {
+        CollectiveKind::Known(known) => Some(known),
+        CollectiveKind::Scan | CollectiveKind::Exscan => None,
+    };
+    let line = match (&collective.size, known) {
+        (_, Some(Known::Barrier)) => return (name.to_owned(), true),
+        (Size::Bytes(bytes), Some(Known::Reduce)) => {
+            let (count, number, is_typed) = typed(&[*bytes]);
+            return (format!("reduce {count} 0 {root} {number}"), is_typed);
+        }
+        (Size::Bytes(bytes), None | Some(Known::Allreduce)) => {
+            let (count, number, is_typed) = typed(&[*bytes]);
+            return (format!("{name} {count} 0 {number}"), is_typed);
+        }
+        (size, Some(Known::ReduceScatter)) => {
+            let (counts, number, is_typed) = match size {
+                Size::Bytes(bytes) => typed(&vec![*bytes; ranks]),
+                Size::Counts(counts) => typed(counts),
+                Size::Pairs { .. } => unreachable!("only an alltoallv has pairs"),
+            };
+            return (format!("reducescatter {counts} 0 {number}"), is_typed);
+        }
+        (Size::Bytes(bytes), Some(Known::Bcast)) => format!("bcast {bytes} {root} {byte}"),
+        (Size::Bytes(bytes), Some(Known::Gather | Known::Scatter)) => {
             format!("{name} {bytes} {bytes} {root} {byte} {byte}")
         }
-        (Size::Bytes(bytes), Known::ReduceScatter) => {
-            format!("reducescatter {} 0 {byte}", list(&vec![*bytes; ranks]))
-        }
         (Size::Bytes(bytes), _) => format!("{name} {bytes} {bytes} {byte} {byte}"),
-        (Size::Counts(counts), Known::Gather) => {
+        (Size::Counts(counts), Some(Known::Gather)) => {
             let own = counts[me as usize];
             format!("gatherv {own} {} {root} {byte} {byte}", list(counts))
         }
-        (Size::Counts(counts), Known::Scatter) => {
+        (Size::Counts(counts), Some(Known::Scatter)) => {
             let own = counts[me as usize];
             format!("scatterv {} {own} {root} {byte} {byte}", list(counts))
         }
-        (Size::Counts(counts), Known::Allgather) => {
+        (Size::Counts(counts), _) => {
             format!("allgatherv {} {} {byte}", counts[me as usize], list(counts))
         }
-        (Size::Counts(counts), _) => format!("reducescatter {} 0 {byte}", list(counts)),
         (Size::Pairs { to, from }, _) => {
             let sum = |sizes: &[u64]| sizes.iter().sum::<u64>();
             format!(
@@ -182,5 +236,6 @@ fn collective_words(collective: &Collective, me: u32, ranks: usize) -> String {
                 list(from)
             )
         }
-    }
+    };
+    (line, element == 1)
 }

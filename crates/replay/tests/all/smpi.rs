@@ -49,6 +49,19 @@ fn a_message_from_or_for_nobody_is_none() {
 }
 
 #[test]
+fn wildcards_are_written_as_simgrid_knows_them() {
+    let trace = "0 irecv -1 -1 8 6\n0 wait -1 0 -1\n0 recv -1 3 8 6\n\
+                 1 send 0 3 8 6\n1 send 0 3 8 6\n";
+    let graph = load("it.ti", trace).graph;
+    let exported = written(&graph, "smpi");
+    let text = exported.text().expect("text");
+    for line in ["irecv -555 -444 8 6", "wait -555 0 -444", "recv -555 3 8 6"] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert_eq!(calls(text), calls(trace));
+}
+
+#[test]
 fn behind_the_counts_of_an_allgatherv_are_types_and_displacements() {
     let of = |ranks: u32, rest: &str| {
         let line = |rank: u32| match ranks {
@@ -73,4 +86,41 @@ fn behind_the_counts_of_an_allgatherv_are_types_and_displacements() {
     assert_eq!(of(4, "0 64 128 192 0 0"), doubles, "types behind them");
     // Two are types even where there are as many ranks.
     assert_eq!(of(2, "0 0"), "allgather counts 64 64");
+}
+
+const SUMS: &str = "corecast calls 1\nranks 2\nrank 0\n  reduce_scatter 40 element 8\n  \
+                    allreduce 10008 element 8\n  scan 12 element 4\n  reduce 12 element 12\nrank 1\n  \
+                    reduce_scatter 40 element 8\n  allreduce 10008 element 8\n  scan 12 element 4\n  \
+                    reduce 12 element 12\n";
+
+#[test]
+fn elements_of_reductions_are_types_or_a_note_says_that_they_are_lost() {
+    let graph = load("it.calls", SUMS).graph;
+    let exported = written(&graph, "smpi");
+    let text = exported.text().expect("text");
+    for line in [
+        "0 reducescatter 5 5 0 0\n",
+        "0 allreduce 1251 0 0\n",
+        "0 scan 3 0 1\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    // No type has twelve bytes.
+    assert!(text.contains("0 reduce 12 0 0 6\n"), "{text}");
+    let notes = exported.notes.join("\n");
+    assert!(
+        notes.contains("2 calls are written without their `element`"),
+        "{notes}"
+    );
+    assert!(notes.contains("2 calls of reduce_scatter"), "{notes}");
+    let expected = "rank 0\n  reduce_scatter counts 40 40 element 8\n  allreduce 10008 element 8\n  \
+                    scan 12 element 4\n  reduce 12\n";
+    assert!(calls(text).starts_with(expected), "{}", calls(text));
+
+    let graph = load("it.calls", SUMS.replace("  scan 12 element 4\n", "")).graph;
+    let notes = written(&graph, "chakra").notes.join("\n");
+    assert!(
+        notes.contains("6 calls are written without their `element`"),
+        "{notes}"
+    );
 }
