@@ -219,7 +219,10 @@ impl<'a> OfRank<'a> {
             return Err(line.fault("it ends before it begins", "times are in microseconds"));
         }
         if is_local(line.name) {
-            // Computing goes on until the next call; it began with the end of the first.
+            // Computing goes on until the next call, or the end; it began with the end of the first.
+            if let ("MPI_Finalize", Some((last, begin))) = (line.name, self.last.zip(line.begin)) {
+                self.computing(line, begin - last)?;
+            }
             self.last = self.last.or(line.end);
             return Ok(());
         }

@@ -267,9 +267,10 @@ fn records_of_liballprof_are_calls() {
     let expected = "corecast calls 1\nranks 2\n\n\
                     rank 0\n  compute 10us\n  c1: irecv 1 32 tag 3\n  compute 500ns\n  \
                     c3: isend 1 32 tag 3\n  compute 7us\n  wait c1, c3\n  compute 1us\n  \
-                    allreduce 16 element 8\n  compute 8us\n  bcast 16 root 1\n\n\
+                    allreduce 16 element 8\n  compute 8us\n  bcast 16 root 1\n  compute 5us\n\n\
                     rank 1\n  compute 10us\n  c1: irecv any 32 tag any\n  c2: isend 0 32 tag 3\n  \
-                    wait c1, c2\n  allreduce 16 element 8\n  compute 10us\n  bcast 16 root 1\n";
+                    wait c1, c2\n  allreduce 16 element 8\n  compute 10us\n  bcast 16 root 1\n  \
+                    compute 5us\n";
     assert_eq!(text, expected);
     assert_eq!(
         graph.place(graph.ranks[1][0].at),
