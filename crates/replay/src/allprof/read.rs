@@ -132,7 +132,9 @@ fn files(
         Some((folder, short)) => (format!("{folder}/"), short),
         None => (String::new(), file),
     };
-    let end = short
+    // The 2 of this ending is no rank.
+    let unpacked = short.strip_suffix(".bz2").unwrap_or(short);
+    let end = unpacked
         .rfind(|c: char| c.is_ascii_digit())
         .map(|last| last + 1);
     let Some(end) = end else {

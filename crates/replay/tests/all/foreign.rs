@@ -278,6 +278,22 @@ fn records_of_liballprof_are_calls() {
     );
 }
 
+/// Files of a record that are packed: who reads them unpacks them, and the name stays.
+#[test]
+fn the_number_in_the_name_of_a_packed_file_is_before_its_ending() {
+    let read_file = |name: &str| match name {
+        "r-0.txt.bz2" => Ok(PAIR[0].as_bytes().to_vec()),
+        "r-1.txt.bz2" => Ok(PAIR[1].as_bytes().to_vec()),
+        name => Err(format!("there is no {name}")),
+    };
+    let options = Options {
+        flops: None,
+        read_file: Some(&read_file),
+    };
+    let read = read("r-0.txt.bz2", PAIR[0].as_bytes(), &options);
+    assert_eq!(read.expect("both are there").graph.size(), 2);
+}
+
 /// A record of several ranks: `of` gives the lines of each, without times, which are added.
 fn record(ranks: u32, of: impl Fn(u32) -> String) -> Result<Read, corecast_exchange::FileError> {
     let text = |rank: u32| -> String {
