@@ -101,7 +101,7 @@ impl Seen {
         };
         let to = match (line.name, how) {
             ("MPI_Comm_dup" | "MPI_Comm_idup", _) => line.text(1)?,
-            ("MPI_Comm_dup_with_info", _) => line.text(2)?,
+            ("MPI_Comm_dup_with_info" | "MPI_Comm_idup_with_info", _) => line.text(2)?,
             (_, Making::Split) => line.text(3)?,
             (_, Making::Grid) => line.text(5)?,
             _ => "",

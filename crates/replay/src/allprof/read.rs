@@ -237,6 +237,9 @@ impl<'a> OfRank<'a> {
         let group = group.map(|comm| self.comms.group(self.rank, comm.handle, line.number));
         let group = group.unwrap_or(crate::graph::WORLD);
         match line.name {
+            // Those that are begun are waited for, which takes no time.
+            "MPI_Comm_idup" => self.request(line, line.address(2)?, (None, group))?,
+            "MPI_Comm_idup_with_info" => self.request(line, line.address(3)?, (None, group))?,
             name if making(name).is_some() => {}
             name if is_look(name) => self.look(line)?,
             "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" => {

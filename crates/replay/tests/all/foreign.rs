@@ -596,6 +596,11 @@ fn what_a_record_does_not_say_is_refused() {
             "9: MPI_Win_fence: this call is not read",
         ),
         (
+            "MPI_Test:161",
+            "MPI_Get_accumulate:161",
+            "9: MPI_Get_accumulate: this call is not read",
+        ),
+        (
             "MPI_Bcast:170",
             "MPI_Bcast:150",
             "10: MPI_Bcast: it begins before the last call has ended",
