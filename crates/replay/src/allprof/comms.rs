@@ -322,12 +322,11 @@ impl Resolver<'_> {
                 }
                 Outcome::Nothing | Outcome::Opaque => false,
             };
-            if !is_it {
-                others += u32::from(matches!(outcome, Outcome::Opaque));
-            } else if let Some((_, first)) = found {
-                others += u32::from(!self.is_same(first, outcome));
-            } else {
+            // Two of the same ranks are told apart by which messages go in which, so either may be it.
+            if is_it && found.is_none() {
                 found = Some((index, outcome));
+            } else if is_it || matches!(outcome, Outcome::Opaque) {
+                others += 1;
             }
         }
         let group = match found {
@@ -361,15 +360,6 @@ impl Resolver<'_> {
             let outcome = self.events[&made.from].made.get(&rank);
             made.is_free && matches!(outcome, Some(Outcome::Group(number)) if *number == group)
         })
-    }
-
-    fn is_same(&self, one: Outcome, other: Outcome) -> bool {
-        match (one, other) {
-            (Outcome::Group(one), Outcome::Group(other)) => {
-                self.comms.groups[one as usize].ranks == self.comms.groups[other as usize].ranks
-            }
-            _ => false,
-        }
     }
 
     /// A grid of so many ranks, which all that are in it have from now on.

@@ -423,6 +423,26 @@ fn communicators_of_a_record_have_the_ranks_that_made_them() {
 }
 
 #[test]
+fn handles_of_several_communicators_of_the_same_ranks_are_guesses() {
+    let guesses = |dups: usize| {
+        let read = record(2, |rank| {
+            let dup = format!("MPI_Comm_dup:9,{rank},2 800\n");
+            // Either may be the one made first.
+            let used = (0..dups).map(|number| format!("MPI_Barrier:{},{rank},2\n", 50 - number));
+            dup.repeat(dups) + &used.collect::<String>()
+        });
+        let notes = read.expect("a record").notes;
+        let guess = "handles could be of several communicators; the one made first was taken";
+        let note = notes.into_iter().find(|note| note.contains(guess));
+        note.map(|note| note[..1].to_owned())
+    };
+    assert_eq!(guesses(1), None);
+    // The last handle of a rank is of what is left.
+    assert_eq!(guesses(2).as_deref(), Some("2"));
+    assert_eq!(guesses(3).as_deref(), Some("4"));
+}
+
+#[test]
 fn members_that_a_record_does_not_say_are_refused_by_the_call() {
     let opaque = record(4, |rank| {
         let half = format!("7,{},2", rank % 2);
