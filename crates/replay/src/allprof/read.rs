@@ -42,7 +42,7 @@ pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result
     let mut graph = CallGraph::new(file, ranks);
     graph.files = files.iter().map(|(name, _)| name.clone()).collect();
     graph.groups.clone_from(&comms.groups);
-    let (mut looks, mut guessed) = (0, 0);
+    let mut told = Told::default();
     for (rank, (name, contents)) in (0..).zip(&files) {
         let is_narrow = is_mpich || all[rank as usize].is_fortran;
         let numbers = Numbers {
@@ -53,12 +53,14 @@ pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result
         let mut of_rank = OfRank::new(rank, &comms, numbers);
         let read = text_of(contents).and_then(|text| of_rank.file(text));
         read.map_err(|fault| fault.in_file(name))?;
-        looks += of_rank.looks;
-        guessed += of_rank.requests.guessed;
+        told.looks += of_rank.looks;
+        told.guessed += of_rank.requests.guessed;
+        told.moved += of_rank.requests.moved;
+        told.left += of_rank.requests.left;
         graph.ranks[rank as usize] = of_rank.calls;
     }
     collective::counts_of_roots(&mut graph)?;
-    let notes = notes(&comms, looks, guessed);
+    let notes = notes(&comms, &told);
     Ok(Read { graph, notes })
 }
 
@@ -88,7 +90,16 @@ fn size(seen: &Seen) -> Result<u32, Fault> {
     }
 }
 
-fn notes(comms: &Comms, looks: u64, guessed: u64) -> Vec<String> {
+/// How often a record does not say enough.
+#[derive(Default)]
+struct Told {
+    looks: u64,
+    guessed: u64,
+    moved: u64,
+    left: u64,
+}
+
+fn notes(comms: &Comms, told: &Told) -> Vec<String> {
     let mut notes = vec![
         "how long calls took is left out: it is the machine's; so is making communicators"
             .to_owned(),
@@ -105,10 +116,22 @@ fn notes(comms: &Comms, looks: u64, guessed: u64) -> Vec<String> {
             comms.guessed
         ));
     }
-    if looks > 0 {
+    if told.looks > 0 {
+        let looks = told.looks;
         notes.push(format!("{looks} looks (MPI_Test, MPI_Probe) are left out"));
     }
-    if guessed > 0 {
+    if told.moved > 0 {
+        notes.push(format!(
+            "{} requests are waited for where none was begun: moved ones, of which those begun first \
+             were taken",
+            told.moved
+        ));
+    }
+    if told.left > 0 {
+        notes.push(format!("nothing waits for {} requests", told.left));
+    }
+    if told.guessed > 0 {
+        let guessed = told.guessed;
         notes.push(format!(
             "of {guessed} waits for any of several requests the record does not say which ended; the \
              one begun first was taken"
@@ -207,7 +230,10 @@ impl<'a> OfRank<'a> {
         }
         self.requests.end();
         for &(wait, call) in &self.requests.settled {
-            self.calls[wait as usize].after.push(Event::End(call));
+            // Behind the last call all end anyway.
+            if let Some(wait) = self.calls.get_mut(wait as usize) {
+                wait.after.push(Event::End(call));
+            }
         }
         Ok(())
     }
@@ -373,7 +399,8 @@ impl<'a> OfRank<'a> {
 
     /// Waits for so many requests from an address on.
     fn wait(&mut self, line: &Line<'_>, address: u64, count: u64) {
-        let calls = self.requests.wait_all(address, count);
+        let next = self.calls.len() as u32;
+        let calls = self.requests.wait_all(address, count, next);
         self.wait_for(line, &calls);
     }
 
@@ -395,6 +422,9 @@ impl<'a> OfRank<'a> {
             if line.name == "MPI_Waitsome" {
                 self.requests.look(address, count);
             }
+        } else {
+            let next = self.calls.len() as u32;
+            self.requests.wait_elsewhere(count.min(1), next);
         }
         Ok(())
     }

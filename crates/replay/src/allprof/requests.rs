@@ -4,6 +4,10 @@
 //! `MPI_Waitany` ends with one of several, and the record does not say with which. If the place of one
 //! is used again before anything else waits for it, it was that one; else it was the one that was
 //! begun first. A request that was only looked at has ended at the latest when its place is used again.
+//!
+//! A program may move a request: the record does not say so, and its wait names a place where none was
+//! begun. Such waits are for those that nothing else waits for, the one begun first first. Where there
+//! are none of those, null requests stand there.
 
 use std::collections::BTreeMap;
 
@@ -29,10 +33,15 @@ pub(super) struct Requests {
     pub bytes: u64,
     open: BTreeMap<u64, Open>,
     any: Vec<Any>,
-    /// What waits turned out to wait for: the wait and the call.
+    /// What waits turned out to wait for: the wait, or the call behind it, and the call.
     pub settled: Vec<(u32, u32)>,
     /// How many waits were for one that the record does not tell.
     pub guessed: u64,
+    /// Waits for places where nothing was begun: how many such places, and the call that follows.
+    elsewhere: Vec<(u32, u64)>,
+    /// How many requests were waited for elsewhere, and how many nothing waits for.
+    pub moved: u64,
+    pub left: u64,
 }
 
 /// What becomes of the place of a request that is used again.
@@ -53,6 +62,9 @@ impl Requests {
             any: Vec::new(),
             settled: Vec::new(),
             guessed: 0,
+            elsewhere: Vec::new(),
+            moved: 0,
+            left: 0,
         }
     }
 
@@ -95,12 +107,20 @@ impl Requests {
             .collect()
     }
 
-    /// What a wait for all of an array waits for. Those that are not open are null.
-    pub(super) fn wait_all(&mut self, address: u64, count: u64) -> Vec<u32> {
+    /// What a wait for all of an array waits for. `next` is the call that follows.
+    pub(super) fn wait_all(&mut self, address: u64, count: u64, next: u32) -> Vec<u32> {
         let all = self.array(address, count);
+        self.wait_elsewhere(count - all.len() as u64, next);
         self.settle_among(&all);
         let calls = all.iter().filter_map(|at| self.open.remove(at)?.call);
         calls.collect()
+    }
+
+    /// The call before `next` waits for so many places where nothing was begun.
+    pub(super) fn wait_elsewhere(&mut self, places: u64, next: u32) {
+        if places > 0 {
+            self.elsewhere.push((next, places));
+        }
     }
 
     /// Somebody has looked at the requests of an array.
@@ -174,5 +194,17 @@ impl Requests {
     pub(super) fn end(&mut self) {
         let all: Vec<u64> = self.open.keys().copied().collect();
         self.settle_among(&all);
+        let left = self.open.values().filter(|open| !open.is_looked_at);
+        let mut left: Vec<u32> = left.filter_map(|open| open.call).collect();
+        left.sort_unstable();
+        let mut left = &left[..];
+        for &(next, places) in &self.elsewhere {
+            let begun = left.partition_point(|&call| call < next) as u64;
+            let (moved, others) = left.split_at(begun.min(places) as usize);
+            self.settled.extend(moved.iter().map(|&call| (next, call)));
+            self.moved += moved.len() as u64;
+            left = others;
+        }
+        self.left = left.len() as u64;
     }
 }

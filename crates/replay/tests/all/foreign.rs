@@ -589,6 +589,60 @@ fn what_a_wait_for_any_ended_with_shows_where_its_place_is_used_again() {
 }
 
 #[test]
+fn a_wait_where_nothing_was_begun_is_for_what_nothing_else_waits_for() {
+    let two = |waits: &'static str| {
+        let read = record(2, move |rank| match rank {
+            0 => format!(
+                "MPI_Irecv:1 4 1,1,1 1 5 9,0,2 800\nMPI_Irecv:1 4 1,1,1 1 6 9,0,2 808\n{waits}\
+                 MPI_Send:1 4 1,1,1 1 7 9,0,2\n"
+            ),
+            _ => "MPI_Recv:1 4 1,1,1 0 7 9,1,2 0\nMPI_Send:1 4 1,1,1 0 5 9,1,2\n\
+                  MPI_Send:1 4 1,1,1 0 6 9,1,2\n"
+                .to_owned(),
+        });
+        let read = read.expect("a record");
+        let notes = read.notes.join("\n");
+        let calls = &read.graph.ranks[0];
+        let is_recv = |event: &&Event| match event {
+            Event::End(call) => matches!(calls[*call as usize].what, What::Recv { .. }),
+            Event::Start(_) => false,
+        };
+        let waited = calls.iter().flat_map(|call| call.after.iter());
+        (waited.filter(is_recv).count(), notes)
+    };
+    // Null requests stand where nothing was begun, if all else is waited for.
+    let (waited, notes) = two("MPI_Waitall:3 800 0\nMPI_Wait:900 0\n");
+    assert_eq!(waited, 2);
+    assert!(!notes.contains("requests"), "{notes}");
+    // Both were moved; one of them; none is waited for.
+    let moved = "requests are waited for where none was begun";
+    let left = "nothing waits for";
+    for (waits, expected, told) in [
+        ("MPI_Waitall:2 900 0\n", 2, [Some("2"), None]),
+        (
+            "MPI_Wait:808 0\nMPI_Waitany:1 900 70 0\n",
+            2,
+            [Some("1"), None],
+        ),
+        ("MPI_Wait:900 0\n", 1, [Some("1"), Some("1 requests")]),
+        ("", 0, [None, Some("2 requests")]),
+    ] {
+        let (waited, notes) = two(waits);
+        assert_eq!(waited, expected, "{waits}{notes}");
+        let [is_moved, is_left] = told;
+        let has = |text: String| assert!(notes.contains(&text), "{waits}{notes}");
+        assert_eq!(notes.contains(moved), is_moved.is_some(), "{waits}{notes}");
+        assert_eq!(notes.contains(left), is_left.is_some(), "{waits}{notes}");
+        is_moved
+            .into_iter()
+            .for_each(|number| has(format!("{number} {moved}")));
+        is_left
+            .into_iter()
+            .for_each(|number| has(format!("{left} {number}")));
+    }
+}
+
+#[test]
 fn records_of_mpich_have_its_numbers_and_short_requests() {
     let world = |rank: u32| format!("1140850688,{rank},2");
     let read = record(2, |rank| {
