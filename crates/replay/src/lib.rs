@@ -31,6 +31,7 @@ mod mail;
 mod matching;
 mod progress;
 mod rank;
+mod roots;
 mod run;
 mod shared;
 mod smpi;

@@ -13,6 +13,7 @@ use super::names::{comm_at, is_local, is_look, making};
 use super::requests::{Before, Requests};
 use crate::format::{Options, Read};
 use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Origin, RANKS_MAX, What};
+use crate::roots::counts_of_roots;
 
 /// Numbers below 0, and bytes of a request in an array: of MPICH and of Open MPI.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result
         told.left += of_rank.requests.left;
         graph.ranks[rank as usize] = of_rank.calls;
     }
-    collective::counts_of_roots(&mut graph)?;
+    counts_of_roots(&mut graph)?;
     let notes = notes(&comms, &told);
     Ok(Read { graph, notes })
 }

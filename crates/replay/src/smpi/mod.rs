@@ -7,6 +7,7 @@
 //! Source: SimGrid, `src/smpi/internals/smpi_replay.cpp`.
 
 mod actions;
+mod collective;
 mod read;
 mod types;
 mod write;

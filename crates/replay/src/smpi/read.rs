@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use corecast_core::{Collective as Known, Time};
+use corecast_core::Time;
 use corecast_exchange::{Fault, FileError, text_of};
 
 use super::actions::{Action, Sender};
-use super::types;
+use super::{collective, types};
 use crate::format::{Options, Read};
 use crate::graph::{
-    COMPUTE_MAX, Call, CallGraph, Collective, CollectiveKind, Event, MESSAGE_BYTES_MAX, Origin,
-    RANKS_MAX, Size, WORLD, What,
+    COMPUTE_MAX, Call, CallGraph, Event, MESSAGE_BYTES_MAX, Origin, RANKS_MAX, WORLD, What,
 };
+use crate::roots::counts_of_roots;
 
 /// Whether a text looks like a trace.
 pub(super) fn is_trace(text: &str) -> bool {
@@ -283,7 +283,7 @@ impl Reader {
     }
 
     fn collective(&mut self, file: u32, action: &mut Action<'_>, usual: u64) -> Result<(), Fault> {
-        let (collective, flops) = of_line(action, usual, self.graph.ranks.len())?;
+        let (collective, flops) = collective::of_line(action, usual, self.graph.ranks.len())?;
         let what = What::Collective(Box::new(collective));
         self.push(action, file, what, false);
         if flops > 0.0 {
@@ -294,7 +294,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> Result<Read, FileError> {
-        own_counts(&mut self.graph);
+        counts_of_roots(&mut self.graph)?;
         let mut notes = Vec::new();
         for (what, count) in self.left_out {
             notes.push(match what {
@@ -340,180 +340,4 @@ fn in_ps(action: &Action<'_>, ps: f64) -> Result<Time, Fault> {
     }
     let right = format!("computing takes at most {COMPUTE_MAX}");
     Err(action.fault("this takes too long", right))
-}
-
-/// The collective of a line, and the operations that follow it.
-fn of_line(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(Collective, f64), Fault> {
-    use Known as K;
-    let known = CollectiveKind::Known;
-    let (mut root, mut element_bytes, mut flops) = (0, 1, 0.0);
-    let mut vector = |action: &mut Action<'_>, has_flops: bool, is_rooted: bool| {
-        let count = action.count("count")?;
-        if has_flops {
-            flops = action.real("number of operations")?;
-        }
-        if is_rooted {
-            root = action.root()?;
-        }
-        let element = action.element(usual)?;
-        if has_flops {
-            element_bytes = element as u32;
-        }
-        action.bytes(count, element).map(Size::Bytes)
-    };
-    let (kind, size) = match action.name {
-        "barrier" => (known(K::Barrier), Size::Bytes(0)),
-        "bcast" => (known(K::Bcast), vector(action, false, true)?),
-        "reduce" => (known(K::Reduce), vector(action, true, true)?),
-        "allreduce" => (known(K::Allreduce), vector(action, true, false)?),
-        "scan" => (CollectiveKind::Scan, vector(action, true, false)?),
-        "exscan" => (CollectiveKind::Exscan, vector(action, true, false)?),
-        name @ ("gather" | "scatter" | "allgather" | "alltoall") => {
-            let (sent, received) = (action.count("count")?, action.count("count")?);
-            if ["gather", "scatter"].contains(&name) {
-                root = action.root()?;
-            }
-            let (given, got) = (action.element(usual)?, action.element(usual)?);
-            let size = match name {
-                "scatter" => action.bytes(received, got)?,
-                _ => action.bytes(sent, given)?,
-            };
-            let kind = CollectiveKind::from_name(name).expect("one of ours");
-            (kind, Size::Bytes(size))
-        }
-        "gatherv" => {
-            let sent = action.count("count")?;
-            action.counts(ranks, "count")?;
-            root = action.root()?;
-            let element = action.element(usual)?;
-            action.element(usual)?;
-            // Only this rank's own count is sure to be there: others' follow from theirs.
-            (
-                known(K::Gather),
-                Size::Counts(vec![action.bytes(sent, element)?]),
-            )
-        }
-        "scatterv" => {
-            action.counts(ranks, "count")?;
-            let received = action.count("count")?;
-            root = action.root()?;
-            action.element(usual)?;
-            let element = action.element(usual)?;
-            (
-                known(K::Scatter),
-                Size::Counts(vec![action.bytes(received, element)?]),
-            )
-        }
-        "allgatherv" => {
-            let sent = action.count("count")?;
-            let counts = action.counts(ranks, "count")?;
-            let (given, got) = types_behind(action, usual, ranks)?;
-            let (sent, blocks) = (action.bytes(sent, given)?, sizes(action, &counts, got)?);
-            let own = blocks[action.rank as usize];
-            if sent != own {
-                let wrong =
-                    format!("`allgatherv` sends {sent} bytes, and its own count says {own}");
-                let right = "a rank sends what its own place in the list of counts says";
-                return Err(action.fault(wrong, right));
-            }
-            (known(K::Allgather), Size::Counts(blocks))
-        }
-        "alltoallv" => {
-            action.count("size")?;
-            let to = action.counts(ranks, "count")?;
-            action.count("size")?;
-            let from = action.counts(ranks, "count")?;
-            let (given, got) = (action.element(usual)?, action.element(usual)?);
-            let to = sizes(action, &to, given)?;
-            let from = sizes(action, &from, got)?;
-            (known(K::Alltoallv), Size::Pairs { to, from })
-        }
-        _ => {
-            let counts = action.counts(ranks, "count")?;
-            flops = action.real("number of operations")?;
-            let element = action.element(usual)?;
-            element_bytes = element as u32;
-            (
-                known(K::ReduceScatter),
-                Size::Counts(sizes(action, &counts, element)?),
-            )
-        }
-    };
-    let collective = Collective {
-        kind,
-        size,
-        root,
-        element_bytes,
-    };
-    Ok((collective, flops))
-}
-
-/// Bytes of an element that an allgatherv gives and gets. Behind its counts are types, displacements or
-/// both: which of them only their number says.
-fn types_behind(action: &mut Action<'_>, usual: u64, ranks: usize) -> Result<(u64, u64), Fault> {
-    let rest = action.counts(action.left(), "type or displacement")?;
-    let left = rest.len();
-    let types = match left {
-        0..=2 => &rest[..],
-        _ if left == ranks => &[],
-        _ if left == ranks + 1 => &rest[..1],
-        _ if left == ranks + 2 && types::bytes(rest[1]).is_some() => &rest[..2],
-        // SimGrid reads types first, and its example has them last.
-        _ if left == ranks + 2 => &rest[ranks..],
-        _ => {
-            let wrong = format!("{left} numbers follow the counts of `allgatherv`");
-            let right = format!("types, displacements of all {ranks} ranks or both follow them");
-            return Err(action.fault(wrong, right));
-        }
-    };
-    let first = types.first().copied().unwrap_or(usual);
-    let second = types.get(1).copied().unwrap_or(first);
-    Ok((action.bytes_of(first)?, action.bytes_of(second)?))
-}
-
-fn sizes(action: &Action<'_>, counts: &[u64], element: u64) -> Result<Vec<u64>, Fault> {
-    counts
-        .iter()
-        .map(|&count| action.bytes(count, element))
-        .collect()
-}
-
-/// Gives all ranks the sizes of a gatherv or scatterv, of which each has said its own.
-fn own_counts(graph: &mut CallGraph) {
-    let is_own = |call: &Call| match &call.what {
-        What::Collective(collective) => {
-            matches!(
-                collective.kind,
-                CollectiveKind::Known(Known::Gather | Known::Scatter,)
-            ) && matches!(&collective.size, Size::Counts(_))
-        }
-        _ => false,
-    };
-    let mut calls: Vec<Vec<usize>> = Vec::with_capacity(graph.ranks.len());
-    for of_rank in &graph.ranks {
-        let own = of_rank.iter().enumerate().filter(|(_, call)| is_own(call));
-        calls.push(own.map(|(index, _)| index).collect());
-    }
-    let most = calls.iter().map(Vec::len).max().unwrap_or(0);
-    for round in 0..most {
-        let counts: Vec<u64> = calls
-            .iter()
-            .zip(&graph.ranks)
-            .map(
-                |(own, of_rank)| match own.get(round).map(|&index| &of_rank[index].what) {
-                    Some(What::Collective(collective)) => match &collective.size {
-                        Size::Counts(counts) => counts[0],
-                        _ => 0,
-                    },
-                    _ => 0,
-                },
-            )
-            .collect();
-        for (own, of_rank) in calls.iter().zip(&mut graph.ranks) {
-            let call = own.get(round).map(|&index| &mut of_rank[index].what);
-            if let Some(What::Collective(collective)) = call {
-                collective.size = Size::Counts(counts.clone());
-            }
-        }
-    }
 }

@@ -88,6 +88,17 @@ fn behind_the_counts_of_an_allgatherv_are_types_and_displacements() {
     assert_eq!(of(2, "0 0"), "allgather counts 64 64");
 }
 
+#[test]
+fn the_list_of_a_root_says_what_a_gatherv_moves() {
+    // As SimGrid writes it: in place at the root, and with zeroes at the others.
+    let text = calls(
+        "0 gatherv 0 5 6 0 1 1\n1 gatherv 3 0 0 0 0 1\n0 scatterv 5 6 0 0 6 6\n\
+                      1 scatterv 0 0 6 0 6 6\n",
+    );
+    let both = "  gather counts 20 24\n  scatter counts 5 6\n";
+    assert_eq!(text, format!("rank 0\n{both}\nrank 1\n{both}"));
+}
+
 const SUMS: &str = "corecast calls 1\nranks 2\nrank 0\n  reduce_scatter 40 element 8\n  \
                     allreduce 10008 element 8\n  scan 12 element 4\n  reduce 12 element 12\nrank 1\n  \
                     reduce_scatter 40 element 8\n  allreduce 10008 element 8\n  scan 12 element 4\n  \
