@@ -10,7 +10,7 @@ use super::collective;
 use super::comms::{Comms, Seen, resolve};
 use super::line::Line;
 use super::names::{comm_at, is_local, is_look, making};
-use super::requests::{Before, Requests};
+use super::requests::Requests;
 use crate::format::{Options, Read};
 use crate::graph::{COMPUTE_MAX, Call, CallGraph, Event, Origin, RANKS_MAX, What};
 use crate::roots::counts_of_roots;
@@ -265,8 +265,8 @@ impl<'a> OfRank<'a> {
         let group = group.unwrap_or(crate::graph::WORLD);
         match line.name {
             // Those that are begun are waited for, which takes no time.
-            "MPI_Comm_idup" => self.request(line, line.address(2)?, (None, group))?,
-            "MPI_Comm_idup_with_info" => self.request(line, line.address(3)?, (None, group))?,
+            "MPI_Comm_idup" => self.request(line, line.address(2)?, (None, group)),
+            "MPI_Comm_idup_with_info" => self.request(line, line.address(3)?, (None, group)),
             name if making(name).is_some() => {}
             name if is_look(name) => self.look(line)?,
             "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" | "MPI_Bsend" => {
@@ -281,11 +281,11 @@ impl<'a> OfRank<'a> {
             }
             "MPI_Isend" | "MPI_Issend" | "MPI_Irsend" | "MPI_Ibsend" => {
                 let what = self.send(line, 1, 3)?;
-                self.request(line, line.address(6)?, (what, group))?;
+                self.request(line, line.address(6)?, (what, group));
             }
             "MPI_Irecv" => {
                 let what = self.recv(line, 1, 3)?;
-                self.request(line, line.address(6)?, (what, group))?;
+                self.request(line, line.address(6)?, (what, group));
             }
             "MPI_Send_init" | "MPI_Ssend_init" | "MPI_Rsend_init" | "MPI_Bsend_init" => {
                 let what = self.send(line, 1, 3)?;
@@ -362,23 +362,12 @@ impl<'a> OfRank<'a> {
     }
 
     /// Begins what can be waited for.
-    fn request(
-        &mut self,
-        line: &Line<'_>,
-        address: u64,
-        (what, group): (Option<What>, u32),
-    ) -> Result<(), Fault> {
-        match self.requests.before(address) {
-            Before::Nothing | Before::Ended(None) => {}
-            Before::Ended(Some(call)) => self.wait_for(line, &[call]),
-            Before::Open => {
-                let right = "a request is waited for before its place is used again";
-                return Err(line.fault("the request before it was not waited for", right));
-            }
+    fn request(&mut self, line: &Line<'_>, address: u64, (what, group): (Option<What>, u32)) {
+        if let Some(call) = self.requests.before(address) {
+            self.wait_for(line, &[call]);
         }
         let call = what.map(|what| self.push(line, (what, group), true));
         self.requests.begin(address, call);
-        Ok(())
     }
 
     fn start(&mut self, line: &Line<'_>, address: u64) -> Result<(), Fault> {
@@ -387,7 +376,8 @@ impl<'a> OfRank<'a> {
             let right = "MPI_Send_init and MPI_Recv_init make one";
             return Err(line.fault(&wrong, right));
         };
-        self.request(line, address, persistent)
+        self.request(line, address, persistent);
+        Ok(())
     }
 
     fn swap(&mut self, line: &Line<'_>, both: [Option<What>; 2], group: u32) {
@@ -456,7 +446,8 @@ impl<'a> OfRank<'a> {
             return Ok(());
         }
         let request = line.len() - 1;
-        self.request(line, line.address(request)?, (what, group))
+        self.request(line, line.address(request)?, (what, group));
+        Ok(())
     }
 
     /// A rank or tag whose argument is at `at`; none = any.

@@ -5,9 +5,9 @@
 //! is used again before anything else waits for it, it was that one; else it was the one that was
 //! begun first. A request that was only looked at has ended at the latest when its place is used again.
 //!
-//! A program may move a request: the record does not say so, and its wait names a place where none was
-//! begun. Such waits are for those that nothing else waits for, the one begun first first. Where there
-//! are none of those, null requests stand there.
+//! A program may move a request, and use its place again: the record does not say so, and its wait
+//! names a place where none was begun. Such waits are for requests that nothing else waits for, the one
+//! begun first before others. Where there are none of those, null requests stand there.
 
 use std::collections::BTreeMap;
 
@@ -37,21 +37,13 @@ pub(super) struct Requests {
     pub settled: Vec<(u32, u32)>,
     /// How many waits were for one that the record does not tell.
     pub guessed: u64,
+    /// Calls whose places were used again before anything waited for them.
+    carried: Vec<u32>,
     /// Waits for places where nothing was begun: how many such places, and the call that follows.
     elsewhere: Vec<(u32, u64)>,
     /// How many requests were waited for elsewhere, and how many nothing waits for.
     pub moved: u64,
     pub left: u64,
-}
-
-/// What becomes of the place of a request that is used again.
-pub(super) enum Before {
-    /// Nothing was open there.
-    Nothing,
-    /// What was open there has ended; if there is a call it is to be waited for now.
-    Ended(Option<u32>),
-    /// Nobody has waited for it.
-    Open,
 }
 
 impl Requests {
@@ -62,20 +54,18 @@ impl Requests {
             any: Vec::new(),
             settled: Vec::new(),
             guessed: 0,
+            carried: Vec::new(),
             elsewhere: Vec::new(),
             moved: 0,
             left: 0,
         }
     }
 
-    /// Makes room for a new request at an address.
-    pub(super) fn before(&mut self, address: u64) -> Before {
-        let Some(open) = self.open.remove(&address) else {
-            return Before::Nothing;
-        };
-        let Some(call) = open.call else {
-            return Before::Nothing;
-        };
+    /// Makes room for a new request at an address; what is known to have ended there, and is to be
+    /// waited for now.
+    pub(super) fn before(&mut self, address: u64) -> Option<u32> {
+        let open = self.open.remove(&address)?;
+        let call = open.call?;
         let any = self
             .any
             .iter()
@@ -83,12 +73,13 @@ impl Requests {
         if let Some(at) = any {
             let any = self.any.remove(at);
             self.settle(any.wait, call);
-            return Before::Ended(None);
+            return None;
         }
-        match open.is_looked_at {
-            true => Before::Ended(Some(call)),
-            false => Before::Open,
+        if open.is_looked_at {
+            return Some(call);
         }
+        self.carried.push(call);
+        None
     }
 
     pub(super) fn begin(&mut self, address: u64, call: Option<u32>) {
@@ -195,7 +186,8 @@ impl Requests {
         let all: Vec<u64> = self.open.keys().copied().collect();
         self.settle_among(&all);
         let left = self.open.values().filter(|open| !open.is_looked_at);
-        let mut left: Vec<u32> = left.filter_map(|open| open.call).collect();
+        let left = left.filter_map(|open| open.call);
+        let mut left: Vec<u32> = left.chain(self.carried.drain(..)).collect();
         left.sort_unstable();
         let mut left = &left[..];
         for &(next, places) in &self.elsewhere {
