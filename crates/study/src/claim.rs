@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use corecast_core::{Certificate, Collective};
+use corecast_core::{Certificate, Collective, Violation};
 
 use crate::error::StudyError;
 
@@ -71,6 +71,9 @@ impl Claim {
                 Some(match certificate.slots_needed {
                     Some(1) => "it needs 1 slot per connection".to_owned(),
                     Some(slots) => format!("it needs {slots} slots per connection"),
+                    None if certificate.violations.iter().any(is_unmatched) => {
+                        "a message lacks its other end".to_owned()
+                    }
                     None => "no number of slots is enough".to_owned(),
                 })
             }
@@ -93,6 +96,14 @@ impl Claim {
             _ => None,
         }
     }
+}
+
+/// Whether it is about a send without a receive, or a receive without a send.
+fn is_unmatched(violation: &Violation) -> bool {
+    matches!(
+        violation,
+        Violation::UnmatchedSend { .. } | Violation::UnmatchedRecv { .. }
+    )
 }
 
 /// A claim that does not hold, or a run that went wrong.

@@ -28,6 +28,8 @@ pub(super) struct Matching {
     pub messages: Vec<u32>,
     /// Messages that are received in a later round than they are sent in.
     pub late: Collector,
+    /// Whether every send has a receive, and every receive a send.
+    pub is_whole: bool,
 }
 
 /// The rank and the index of a step that sends, and of the step that receives what it sends.
@@ -73,6 +75,7 @@ impl Matching {
             connection_of: vec![NONE; total],
             messages: Vec::new(),
             late: Collector::default(),
+            is_whole: true,
         };
         let expected = Expected::new(schedule);
         let mut connections = Connections::new(schedule);
@@ -81,6 +84,7 @@ impl Matching {
             let count = connections.open(schedule, expected.from(from));
             matching.pair_up(schedule, from, count, &mut connections, &mut wrong);
             wrong.extend(connections.left().map(|(channel, (rank, number))| {
+                matching.is_whole = false;
                 let at = at(schedule, (rank, number), false);
                 let key = (rank, channel, true, number);
                 (key, Violation::UnmatchedRecv { at, from })
@@ -118,6 +122,7 @@ impl Matching {
                     let key = (half.to, channel, false, number);
                     let Some((connection, receiver)) = connections.take(half.to, channel) else {
                         let at = at(schedule, (from, number), true);
+                        self.is_whole = false;
                         wrong.push((key, Violation::UnmatchedSend { at, to: half.to }));
                         continue;
                     };

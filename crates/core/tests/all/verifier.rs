@@ -613,7 +613,9 @@ fn only_the_half_without_a_partner_is_named() {
             builder
                 .steps_mut(Rank(loser))
                 .retain(|step| step.send_half().is_some() != is_send_lost);
-            let violations = verify(&builder.finish(), &FullCrossbar).violations;
+            let certificate = verify(&builder.finish(), &FullCrossbar);
+            assert_eq!(certificate.slots_needed, None, "it waits for its partner");
+            let violations = certificate.violations;
             let halves = violations.iter().filter_map(|found| match *found {
                 Violation::UnmatchedSend { at, to, .. } => Some((false, at.rank.0, to.0)),
                 Violation::UnmatchedRecv { at, from, .. } => Some((true, from.0, at.rank.0)),
