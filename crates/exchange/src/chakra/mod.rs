@@ -74,6 +74,6 @@ impl Format for Chakra {
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
-        Ok(write::files(schedule))
+        write::files(schedule)
     }
 }

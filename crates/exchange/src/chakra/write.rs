@@ -4,13 +4,17 @@
 use corecast_core::{Arrival, Schedule};
 
 use super::trace::{self, COMP, Node, RECV, SEND};
+use crate::error::Unsayable;
 use crate::format::{Exported, lost};
 use crate::goal;
 use crate::goal::graph::{Operation, OperationKind};
 
 /// A file per rank.
-pub(super) fn files(schedule: &Schedule) -> Exported {
-    let graph = goal::written(schedule);
+///
+/// # Errors
+/// As of GOAL.
+pub(super) fn files(schedule: &Schedule) -> Result<Exported, Unsayable> {
+    let graph = goal::written("chakra", schedule)?;
     let about = [("collective", schedule.spec().collective().name())];
     let files = graph.ranks.iter().map(|operations| {
         let nodes = (0..)
@@ -18,10 +22,10 @@ pub(super) fn files(schedule: &Schedule) -> Exported {
             .map(|(id, operation)| node(id, operation));
         trace::file(&about, &nodes.collect::<Vec<Node>>())
     });
-    Exported {
+    Ok(Exported {
         files: files.collect(),
         notes: notes(schedule),
-    }
+    })
 }
 
 fn node(id: u64, operation: &Operation) -> Node {

@@ -139,7 +139,7 @@ fn parse_above(text: &str, large: usize) -> Result<Graph, Fault> {
         return Err(words.fault("a file of no ranks", "`num_ranks` is 1 at least"));
     }
     let (rest, line) = words.rest();
-    let parsed: Vec<Parsed> = match rest.len() > large && !rest.contains("/*") {
+    let parsed: Vec<Parsed> = match rest.len() > large && !rest.contains('/') {
         true => in_pieces(rest, line, ranks)
             .into_par_iter()
             .map(|(piece, line)| Parsed::of(piece, line, ranks))
@@ -172,8 +172,8 @@ fn parse_above(text: &str, large: usize) -> Result<Graph, Fault> {
     Ok(graph)
 }
 
-/// A text without comments, which begins in a line, in a piece for each of so many ranks, with their
-/// lines: pieces end with a brace, so that whatever a file says its words are those of its pieces.
+/// A text without comments (without a slash), which begins in a line, in a piece for each of so many
+/// ranks, with their lines: pieces end with a brace, so that whatever a file says its words are those of its pieces.
 fn in_pieces(text: &str, mut line: u32, ranks: u64) -> Vec<(&str, u32)> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(end) = rest.find('}').filter(|_| (pieces.len() as u64) < ranks) {
@@ -359,7 +359,8 @@ fn tag(words: &mut Words<'_>) -> Result<Option<u32>, Fault> {
     if words.any() {
         return Ok(None);
     }
-    Ok(Some(words.number("tag", u64::from(u32::MAX))? as u32))
+    // LogGOPSim keeps the largest number for any tag.
+    Ok(Some(words.number("tag", u64::from(u32::MAX) - 1)? as u32))
 }
 
 #[cfg(test)]
@@ -380,6 +381,12 @@ mod tests {
     fn a_file_in_pieces_says_what_it_says_as_a_whole() {
         assert!(said(FILE, 0).starts_with("Ok"), "{}", said(FILE, 0));
         assert_eq!(said(FILE, 0), said(FILE, usize::MAX));
+        let file = FILE.replace("a: calc", "// }\na: calc");
+        assert_eq!(
+            said(&file, 0),
+            said(&file, usize::MAX),
+            "a brace in a comment"
+        );
     }
 
     proptest! {

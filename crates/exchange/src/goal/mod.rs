@@ -56,17 +56,7 @@ impl Format for Goal {
     }
 
     fn is(&self, contents: &[u8]) -> bool {
-        let Ok(text) = text_of(contents) else {
-            return false;
-        };
-        let mut rest = text.trim_start();
-        while let Some((_, behind)) = rest
-            .strip_prefix("/*")
-            .and_then(|rest| rest.split_once("*/"))
-        {
-            rest = behind.trim_start();
-        }
-        rest.starts_with("num_ranks")
+        text_of(contents).is_ok_and(|text| words::behind_comments(text).starts_with("num_ranks"))
     }
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
@@ -76,6 +66,7 @@ impl Format for Goal {
     }
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
+        check_channels(self.name(), schedule)?;
         Ok(write::text(schedule))
     }
 }
@@ -117,14 +108,34 @@ impl Format for GoalBinary {
 
     fn write(&self, schedule: &Schedule) -> Result<Exported, Unsayable> {
         Ok(Exported {
-            files: vec![binary::file(&written(schedule))],
+            files: vec![binary::file(&written(self.name(), schedule)?)],
             notes: write::notes(schedule),
         })
     }
 }
 
+/// Refuses a channel that as a tag would mean any.
+fn check_channels(format: &'static str, schedule: &Schedule) -> Result<(), Unsayable> {
+    let mut streams = schedule.all_ranks().flat_map(|rank| schedule.streams(rank));
+    match streams.any(|(_, channel)| channel == u32::MAX) {
+        false => Ok(()),
+        true => Err(Unsayable {
+            format,
+            what: format!("channel {}, which as a tag would mean any", u32::MAX),
+            instead: "give the stream another channel".to_owned(),
+        }),
+    }
+}
+
 /// The graph of a schedule's messages.
-pub(crate) fn written(schedule: &Schedule) -> graph::Graph {
+///
+/// # Errors
+/// As [`check_channels`].
+pub(crate) fn written(
+    format: &'static str,
+    schedule: &Schedule,
+) -> Result<graph::Graph, Unsayable> {
+    check_channels(format, schedule)?;
     let graph = graph::parse(&write::graph_text(schedule));
-    graph.expect("what is written as GOAL can be read")
+    Ok(graph.expect("what is written as GOAL can be read"))
 }

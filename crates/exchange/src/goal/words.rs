@@ -54,13 +54,17 @@ impl<'a> Words<'a> {
                     self.line += inside[..end].bytes().filter(|&byte| byte == b'\n').count() as u32;
                     at += end + 3;
                 }
+                b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                    at += line_end(&self.rest[at..]);
+                    continue;
+                }
                 _ => break,
             }
             at += 1;
         }
         let ends = |at: usize| match bytes.get(at) {
             None => true,
-            Some(b'/') => bytes.get(at + 1) == Some(&b'*'),
+            Some(b'/') => matches!(bytes.get(at + 1), Some(b'*' | b'/')),
             Some(byte) => byte.is_ascii_whitespace() || [b'{', b'}', b':', 0x0B].contains(byte),
         };
         let is_sign = bytes.get(at).is_some_and(|byte| b"{}:".contains(byte));
@@ -152,12 +156,38 @@ fn whole(digits: &str, most: u64) -> Option<u64> {
     number.filter(|_| is_number)
 }
 
+/// Where the line ends with which a text begins.
+fn line_end(text: &str) -> usize {
+    text.find('\n').unwrap_or(text.len())
+}
+
+/// The text behind the comments and blanks with which it begins.
+pub(super) fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let behind = match rest.strip_prefix("//") {
+            Some(inside) => Some(&inside[line_end(inside)..]),
+            None => {
+                let inside = rest.strip_prefix("/*");
+                inside.and_then(|inside| Some(inside.split_once("*/")?.1))
+            }
+        };
+        match behind {
+            Some(behind) => rest = behind.trim_start(),
+            None => return rest,
+        }
+    }
+}
+
 /// Refuses a comment that does not end.
 fn check_comments(text: &str) -> Result<(), Fault> {
     let mut rest = text;
     // By its slash alone, of which most files have none: that is several times faster.
     while let Some((_, behind)) = rest.split_once('/') {
         rest = behind;
+        if let Some(inside) = behind.strip_prefix('/') {
+            rest = &inside[line_end(inside)..];
+        }
         let Some(inside) = behind.strip_prefix('*') else {
             continue;
         };

@@ -6,6 +6,8 @@ use std::path::Path;
 use corecast_core::{FlowControl, FullCrossbar, Request, Violation, algorithm, verify};
 use corecast_exchange::{find_format, read};
 
+use crate::common::{certify, import};
+
 const BINOMIAL: &str = include_str!("../samples/bcast_5.goal");
 
 #[test]
@@ -262,4 +264,28 @@ fn files_of_others_are_read() {
     assert_eq!(certificate.violations, []);
     assert_eq!((certificate.messages, certificate.payload_bytes), (31, 31));
     assert_eq!(certificate.slots_needed, Some(0));
+}
+
+/// Both kinds of comments, wherever words can be.
+#[test]
+fn comments_are_passed_over() {
+    let text = "// made /* by hand } \n/* } // */ num_ranks 2 // two\nrank 0 { // }\n\
+                // a comment\nsend 5b/* five */to 1// one\n}\nrank 1 {\nrecv 5b from 0\n}\n//";
+    let schedule = import("it.goal", text);
+    assert_eq!(certify(&schedule).messages, 1);
+}
+
+/// The tag that binary files keep for any tag is none of a message.
+#[test]
+fn the_tag_for_any_is_no_tag() {
+    let text = |tag: u32| {
+        format!(
+            "num_ranks 2\nrank 0 {{\nsend 5b to 1 tag {tag}\n}}\nrank 1 {{\nrecv 5b from 0 tag {tag}\n}}\n"
+        )
+    };
+    let schedule = import("it.goal", &text(u32::MAX - 1));
+    let binary = find_format("goal-binary").expect("in the list");
+    let files = binary.write(&schedule).expect("it can be said").files;
+    assert!(read("it.bin", &files[0], None).is_ok());
+    assert!(read("it.goal", text(u32::MAX), None).is_err());
 }

@@ -28,7 +28,7 @@ pub(super) fn written(graph: &CallGraph) -> Result<(String, Vec<String>), Unsaya
         return Err(Unsayable {
             format: "goal",
             what: format!(
-                "a receive with any tag beside collectives or groups ({})",
+                "a receive with any tag beside collectives, groups or tag {ANY} ({})",
                 graph.place(call.at)
             ),
             instead: "give the receive the tag of the message that is meant".to_owned(),
@@ -59,10 +59,20 @@ pub(super) fn written(graph: &CallGraph) -> Result<(String, Vec<String>), Unsaya
     Ok((text, notes))
 }
 
-/// A tag for every group and tag; their own where there is one group and no collective.
+/// The tag that stands for any in binary files.
+const ANY: u32 = u32::MAX;
+
+/// A tag for every group and tag; their own where there is one group, no collective and no tag that means
+/// any there.
 fn tags(graph: &CallGraph) -> Option<BTreeMap<(u32, Option<u32>), u32>> {
     let calls = || graph.ranks.iter().flatten();
-    let is_plain = |call: &Call| !matches!(call.what, What::Collective(_)) && call.group == WORLD;
+    let is_plain = |call: &Call| {
+        let has_own = !matches!(
+            call.what,
+            What::Collective(_) | What::Send { tag: ANY, .. } | What::Recv { tag: Some(ANY), .. }
+        );
+        has_own && call.group == WORLD
+    };
     if calls().all(is_plain) {
         return None;
     }
