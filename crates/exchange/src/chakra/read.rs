@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algorithm};
+use corecast_text::quoted;
 
 use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
 use crate::error::Fault;
@@ -199,15 +200,27 @@ fn collective(ranks: &[OfRank]) -> Result<Option<Imported>, Fault> {
             "all ranks name the same type, size and root",
         ));
     }
+    if let Some(other) = nodes.iter().find(|node| node.group() != first.group()) {
+        let wrong = format!(
+            "its process group is `{}`, and that of the first rank's collective is `{}`",
+            quoted(&other.group()),
+            quoted(&first.group())
+        );
+        let right = "a schedule is one collective of all ranks, in one group\n\
+                     `corecast replay` runs such traces as programs";
+        return Err(fault(other.message, &wrong, right));
+    }
     let request = request(first, ranks.len() as u32)?;
     let (name, schedule) = serve(&request).ok_or_else(|| {
         let right = "`corecast list algorithms` lists what there is";
         fault(first.message, "no algorithm serves this request", right)
     })?;
     let note = format!("the trace names no algorithm: {name} is taken");
+    let mut notes = vec![note];
+    notes.extend(trace::partial_note(ranks));
     Ok(Some(Imported {
         schedule,
-        notes: vec![note],
+        notes,
         lines: StepLines::default(),
     }))
 }

@@ -33,10 +33,19 @@ pub const COLLECTIVES: [(u64, Collective); 10] = [
 /// The schema whose messages are written.
 const SCHEMA: &str = "1.0.2-chakra.0.0.4";
 
-/// Fields of an attribute: its number as an `int32` or an `int64`, its text.
+/// Fields of an attribute: its number as a `double`, `float`, `int32` or `int64`, a list of truths, its
+/// text.
+const DOUBLE: u64 = 3;
+const FLOAT: u64 = 5;
 const INT32: u64 = 7;
 const INT64: u64 = 9;
+const TRUTHS: u64 = 28;
 const STRING: u64 = 29;
+
+/// The attribute that names the process group of a collective.
+pub const GROUP: &str = "pg_name";
+/// The attribute that says of every dimension of a network whether a collective uses it.
+const DIMENSIONS: &str = "involved_dim";
 
 /// What one rank does.
 #[derive(Debug, Default)]
@@ -58,10 +67,12 @@ pub struct Node {
     pub after: Vec<u64>,
     /// How long it takes, in microseconds.
     pub micros: u64,
-    /// Attributes that are whole numbers.
+    /// Attributes that are numbers; one that is not whole is rounded up.
     pub numbers: Vec<(String, u64)>,
     /// Attributes that are texts.
     pub texts: Vec<(String, String)>,
+    /// Whether its collective leaves out dimensions of the network (`involved_dim`).
+    pub is_partial: bool,
     /// Which message of the files it is, counted from 1.
     pub message: u32,
 }
@@ -80,6 +91,30 @@ impl Node {
         let found = self.texts.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| &**text)
     }
+
+    /// The process group of a collective: its name or number, or nothing where all ranks are meant.
+    #[must_use]
+    pub fn group(&self) -> String {
+        let number = || Some(self.number(GROUP)?.to_string());
+        match self.text(GROUP) {
+            Some("world") => String::new(),
+            Some(name) => name.to_owned(),
+            None => number().unwrap_or_default(),
+        }
+    }
+}
+
+/// What is lost of collectives that leave out dimensions of the network, if there are any.
+#[must_use]
+pub fn partial_note(ranks: &[OfRank]) -> Option<String> {
+    let nodes = ranks.iter().flat_map(|rank| &rank.nodes);
+    let partial = nodes.filter(|node| node.is_partial).count();
+    (partial > 0).then(|| {
+        format!(
+            "{DIMENSIONS} of {partial} nodes leaves out dimensions of the network, of which nothing is \
+             known here: each of these collectives is one of all ranks of its group"
+        )
+    })
 }
 
 const RIGHT: &str =
@@ -184,24 +219,42 @@ fn node(message: &[u8], number: u32) -> Option<Node> {
     (node.kind > 0).then_some(node)
 }
 
-/// Enters an attribute, if it is a whole number or a text; none if it is damaged.
+/// Enters an attribute, if it is a number or a text; none if it is damaged.
 fn attribute(attribute: &[u8], node: &mut Node) -> Option<()> {
     let (mut name, mut number, mut word) = (None, None, None);
+    let mut has_false = false;
     for field in Fields(attribute) {
         match field? {
             (1, value) => name = Some(text(value)?.to_owned()),
             (7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, Value::Number(value)) => {
                 number = Some(value)
             }
+            (DOUBLE, Value::Number(bits)) => number = rounded(f64::from_bits(bits)),
+            (FLOAT, Value::Number(bits)) => number = rounded(f32::from_bits(bits as u32).into()),
+            (TRUTHS, Value::Bytes(list)) => has_false = Fields(list).flatten().any(is_false),
             // Signed numbers: the lowest bit is the sign.
             (15 | 17, Value::Number(value)) if value & 1 == 0 => number = Some(value >> 1),
             (STRING, value) => word = text(value).map(str::to_owned),
             _ => {}
         }
     }
+    node.is_partial |= has_false && name.as_deref() == Some(DIMENSIONS);
     node.numbers.extend(name.clone().zip(number));
     node.texts.extend(name.zip(word));
     Some(())
+}
+
+/// A number that is not negative as a whole one.
+fn rounded(number: f64) -> Option<u64> {
+    (number >= 0.0 && number < u64::MAX as f64).then_some(number.ceil() as u64)
+}
+
+/// Whether one of the truths in this field of a list is false.
+fn is_false((_, value): (u64, Value<'_>)) -> bool {
+    match value {
+        Value::Bytes(packed) => packed.contains(&0),
+        Value::Number(truth) => truth == 0,
+    }
 }
 
 /// The attributes of a message: its bytes, who its peer is and what that is called, and its tag.

@@ -33,12 +33,14 @@ use crate::graph::{
 #[derive(Debug)]
 pub(crate) struct Chakra;
 
-/// The attribute that names a process group.
-const GROUP: &str = "pg_name";
 /// The attribute that counts the operations of a computation.
 const OPERATIONS: &str = "num_ops";
+/// The attribute that says how much is loaded or stored.
+const TENSOR: &str = "tensor_size";
 /// Metadata, which take no time.
 const METADATA: u64 = 1;
+/// A load from memory, and a store.
+const MEMORY: [u64; 2] = [2, 3];
 
 impl Format for Chakra {
     fn name(&self) -> &'static str {
@@ -92,6 +94,7 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
         ranks: ranks.len(),
         flops,
         uncounted: 0,
+        untimed: 0,
     };
     for (calls, rank) in graph.ranks.iter_mut().zip(ranks) {
         for (node, on) in rank.nodes.iter().zip(dependences(rank)?) {
@@ -100,7 +103,7 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
                 _ => Event::End(on),
             });
             let group = match node.kind {
-                COLL => groups[node.text(GROUP).unwrap_or_default()],
+                COLL => groups[&node.group()],
                 _ => WORLD,
             };
             let members = graph.groups[group as usize].ranks.len() as u32;
@@ -123,23 +126,30 @@ fn program(file: &str, ranks: &[OfRank], flops: Option<f64>) -> Result<Read, Fau
             reader.uncounted
         ));
     }
+    if reader.untimed > 0 {
+        notes.push(format!(
+            "{} loads and stores of memory have a size and no duration: they take no time here",
+            reader.untimed
+        ));
+    }
+    notes.extend(trace::partial_note(ranks));
     Ok(Read { graph, notes })
 }
 
 /// Enters the groups that nodes name into the program; returns their numbers.
 fn groups(ranks: &[OfRank], graph: &mut CallGraph) -> BTreeMap<String, u32> {
-    let mut numbers = BTreeMap::from(["", "world"].map(|all| (all.to_owned(), WORLD)));
+    let mut numbers = BTreeMap::from([(String::new(), WORLD)]);
     for (rank, of_rank) in (0..).zip(ranks) {
         let colls = of_rank.nodes.iter().filter(|node| node.kind == COLL);
-        for name in colls.filter_map(|node| node.text(GROUP)) {
+        for name in colls.map(Node::group) {
             let next = graph.groups.len() as u32;
-            let number = *numbers.entry(name.to_owned()).or_insert(next);
+            let number = *numbers.entry(name.clone()).or_insert(next);
             if number == WORLD {
                 continue;
             }
             if number == next {
                 graph.groups.push(Group {
-                    name: name.to_owned(),
+                    name,
                     ranks: Vec::new(),
                 });
             }
@@ -157,6 +167,8 @@ struct Reader {
     flops: Option<f64>,
     /// Computations without a time.
     uncounted: usize,
+    /// Loads and stores without one.
+    untimed: usize,
 }
 
 impl Reader {
@@ -180,6 +192,10 @@ impl Reader {
             (0, 1.., Some(rate)) if node.kind == COMP => operations as f64 / rate * 1e12,
             (0, 1.., None) if node.kind == COMP => {
                 self.uncounted += 1;
+                0.0
+            }
+            (0, ..) if MEMORY.contains(&node.kind) && node.number(TENSOR) > Some(0) => {
+                self.untimed += 1;
                 0.0
             }
             (micros, ..) => micros as f64 * 1e6,

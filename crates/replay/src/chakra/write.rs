@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use corecast_core::Collective as Known;
-use corecast_exchange::chakra::trace::{self, COLL, COLLECTIVES, COMP, Node, RECV, SEND};
+use corecast_exchange::chakra::trace::{self, COLL, COLLECTIVES, COMP, GROUP, Node, RECV, SEND};
 use corecast_exchange::{Exported, Unsayable};
 
-use super::GROUP;
 use crate::graph::{Call, CallGraph, Collective, CollectiveKind, Event, Size, WORLD, What};
 
 /// Most dependences of a file.

@@ -739,3 +739,54 @@ fn what_a_record_does_not_say_is_refused() {
     let alone = read("t-0", PAIR[0].as_bytes(), &options()).expect_err("one of two");
     assert!(alone.wrong.contains("other ranks"), "{alone}");
 }
+
+/// An attribute of a node: its name, then its value with the key of its field.
+fn attribute(name: &str, value: &[u8]) -> Vec<u8> {
+    let inner = [&[10, name.len() as u8], name.as_bytes(), value].concat();
+    [&[10 << 3 | 2, inner.len() as u8], &inner[..]].concat()
+}
+
+/// Work without a duration takes no time, and a note says so, whatever its numbers are; so it does of
+/// dimensions of the network that a collective leaves out.
+#[test]
+fn what_a_trace_says_in_vain_is_noted() {
+    let double = |number: f64| [&[3 << 3 | 1], &number.to_le_bytes()[..]].concat();
+    let collective = [
+        attribute("comm_type", &[9 << 3, 0]),
+        attribute("comm_size", &[9 << 3, 64]),
+        attribute("involved_dim", &[0xE2, 1, 4, 10, 2, 1, 0]),
+    ];
+    let cases = [
+        (
+            4,
+            attribute("num_ops", &double(1e6)),
+            "1 computations count operations",
+        ),
+        (
+            4,
+            attribute("num_ops", &double(2.5)),
+            "1 computations count operations",
+        ),
+        (
+            2,
+            attribute("tensor_size", &[9 << 3, 64]),
+            "1 loads and stores of memory have a size",
+        ),
+        (
+            7,
+            collective.concat(),
+            "involved_dim of 1 nodes leaves out dimensions",
+        ),
+    ];
+    for (kind, attributes, note) in cases {
+        let node = [&[3 << 3, kind], &attributes[..]].concat();
+        let file = [&[4, 2 << 3 | 2, 2, 10, 0, node.len() as u8], &node[..]].concat();
+        let read = read("it.0.et", &file, &Options::default()).expect("a trace");
+        assert!(read.notes.concat().contains(note), "{:?}", read.notes);
+    }
+    let node = [&[3 << 3, 4], &attribute("num_ops", &double(1e6))[..]].concat();
+    let file = [&[4, 2 << 3 | 2, 2, 10, 0, node.len() as u8], &node[..]].concat();
+    let call = &of("it.0.et", &file).graph.ranks[0][0];
+    let time = Time::from_ps((1e6 / FLOPS * 1e12).ceil() as u64);
+    assert_eq!(call.what, What::Compute(time), "with a rate");
+}
