@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use corecast_core::{Collective, Help as _, Rank, Request, Schedule, Split, algorithm};
+use corecast_core::{
+    Collective, FullCrossbar, Help as _, Rank, Request, Schedule, Split, Violation, algorithm,
+    verify,
+};
 use corecast_text::quoted;
 
 use super::trace::{self, COLL, COMP, Node, OfRank, RECV, SEND, fault};
@@ -34,40 +37,91 @@ pub(super) fn parse(contents: &[u8]) -> Result<Imported, Fault> {
         return Ok(imported);
     }
     let graph = graph(&ranks)?;
-    if let Some(imported) = of_input(&ranks, &graph) {
-        return Ok(imported);
-    }
     // Lines of the graph are messages of the files.
-    let imported = goal::schedule(&graph, "chakra").map(Imported::without_lines);
-    imported.map_err(|fault| match fault.line {
+    let read = goal::schedule(&graph, "chakra").map(Imported::without_lines);
+    let mut read = read.map_err(|fault| match fault.line {
         Some(message) => trace::fault(message, &fault.wrong, &fault.right),
         None => fault,
-    })
-}
-
-/// The file in the metadata from which the trace was made, if it has the messages of the trace.
-fn of_input(ranks: &[OfRank], graph: &Graph) -> Option<Imported> {
-    let input = ranks.first()?.input.as_deref()?;
-    let mut imported = msccl::read::parse(input).ok()?.without_lines();
-    let mut theirs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (from, operations) in (0..).zip(&graph.ranks) {
-        for operation in operations {
-            if let OperationKind::Send { to, .. } = operation.kind {
-                *theirs.entry((from, to)).or_default() += 1;
-            }
+    })?;
+    let Some(input) = ranks.first().and_then(|rank| rank.input.as_deref()) else {
+        return Ok(read);
+    };
+    match of_input(input, &graph, &read.schedule) {
+        Ok(imported) => Ok(imported),
+        Err(why) => {
+            let note = "the metadata have a file that the trace was made from, which is not read: ";
+            read.notes.push(format!("{note}{why}"));
+            Ok(read)
         }
     }
-    let mut ours: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for (from, _, half) in imported.schedule.sends() {
-        *ours.entry((from.0, half.to.0)).or_default() += 1;
+}
+
+/// The file in the metadata from which the trace was made, if the trace is sound by itself and has its
+/// messages.
+///
+/// # Errors
+/// Why it is not read.
+fn of_input(input: &str, graph: &Graph, read: &Schedule) -> Result<Imported, String> {
+    let certificate = verify(read, &FullCrossbar);
+    // Where a trace is from, a send waits for no receive.
+    let is_wrong = |found: &&Violation| !matches!(found, Violation::NeedsSlots { .. });
+    if let Some(first) = certificate.violations.iter().find(is_wrong) {
+        return Err(format!("the trace by itself is not correct: {first}"));
     }
-    if ours != theirs {
-        return None;
+    let imported = msccl::read::parse(input).map_err(|fault| fault.wrong)?;
+    let mut imported = imported.without_lines();
+    let other = || "its messages are others than those of the trace".to_owned();
+    imported.schedule = of_size(&imported.schedule, certificate.payload_bytes).ok_or_else(other)?;
+    let schedule = &imported.schedule;
+    let sends = schedule.sends();
+    let ours =
+        sends.map(|(from, _, half)| (from.0, half.to.0, schedule.message_bytes(half.chunks)));
+    if sorted(ours) != sorted(sent(graph)) {
+        return Err(other());
     }
-    let note = "the metadata have the MSCCL file that the trace was made from, with the same messages: \
-                its data are verified, and times of computations are left out";
+    let note = "the metadata have the MSCCL file that the trace was made from, whose messages have the \
+                ends and sizes of those of the trace: its steps, their order and its data are verified, \
+                and what the trace says of dependences, tags and computations is left out";
     imported.notes.insert(0, note.to_owned());
-    Some(imported)
+    Ok(imported)
+}
+
+/// A schedule with the size with which its messages have so many bytes in all; none if there is none.
+fn of_size(schedule: &Schedule, payload: u64) -> Option<Schedule> {
+    let spec = schedule.spec();
+    let sends = schedule.sends();
+    let all: u64 = sends
+        .map(|(.., half)| schedule.message_bytes(half.chunks))
+        .sum();
+    let bytes = u128::from(spec.bytes()) * u128::from(payload);
+    let bytes = bytes.checked_div(u128::from(all))?;
+    let bytes = u64::try_from(bytes)
+        .ok()
+        .filter(|&bytes| bytes <= BYTES_MAX)?;
+    let mut request = Request::new(spec.collective(), spec.ranks(), bytes);
+    request.root = spec.root();
+    request.check().ok()?;
+    schedule.serving(schedule.algorithm(), &request).ok()
+}
+
+/// The sender, the receiver and the length of every message.
+fn sent(graph: &Graph) -> impl Iterator<Item = (u32, u32, u64)> {
+    let of_rank = |(from, operations): (u32, &'_ Vec<Operation>)| {
+        let of_one = operations
+            .iter()
+            .filter_map(move |operation| match operation.kind {
+                OperationKind::Send { to, bytes, .. } => Some((from, to, bytes)),
+                _ => None,
+            });
+        of_one.collect::<Vec<_>>()
+    };
+    (0..).zip(&graph.ranks).flat_map(of_rank)
+}
+
+fn sorted<T: Ord>(of: impl Iterator<Item = T>) -> Vec<T> {
+    let mut sorted: Vec<T> = of.collect();
+    sorted.sort_unstable();
+    sorted
 }
 
 /// The operations of all ranks.

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use corecast_core::{Collective, FlowControl, FullCrossbar, Request, algorithm, verify};
+use corecast_exchange::chakra::trace::{self, COLL, Node, RECV, SEND};
 use corecast_exchange::{find_format, read};
 
 #[test]
@@ -98,6 +99,96 @@ fn collectives_are_requests() {
     );
 }
 
+/// A swap of two ranks in an MSCCL file.
+const PAIR: &str = r#"<algo name="pair" proto="Simple" nchannels="1" nchunksperloop="2" ngpus="2"
+    coll="allgather" inplace="1" outofplace="0" minBytes="0" maxBytes="0">
+  <gpu id="0" i_chunks="0" o_chunks="2" s_chunks="0"><tb id="0" send="1" recv="1" chan="0">
+    <step s="0" type="s" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    <step s="1" type="r" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+  </tb></gpu>
+  <gpu id="1" i_chunks="0" o_chunks="2" s_chunks="0"><tb id="0" send="0" recv="0" chan="0">
+    <step s="0" type="s" srcbuf="o" srcoff="1" dstbuf="o" dstoff="1" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+    <step s="1" type="r" srcbuf="o" srcoff="0" dstbuf="o" dstoff="0" cnt="1" depid="-1" deps="-1" hasdep="0"/>
+  </tb></gpu></algo>"#;
+
+/// A trace that was made from that file: the lengths of what each rank sends, the tag of the first send, and
+/// whether each rank receives before it sends.
+fn pair(lengths: [u64; 2], tag: u32, waits: bool) -> Vec<u8> {
+    let of_rank = |rank: u32| {
+        let other = 1 - rank;
+        let tag = if rank == 0 { tag } else { 0 };
+        let sent = (lengths[rank as usize], "comm_dst", other, tag);
+        let received = (4096, "comm_src", other, 0);
+        let node = |id, kind, after, numbers| Node {
+            id,
+            kind,
+            after,
+            numbers,
+            ..Node::default()
+        };
+        let after = if waits { vec![2] } else { vec![] };
+        let nodes = [
+            node(1, SEND, after, trace::of_message(SEND, sent)),
+            node(2, RECV, vec![], trace::of_message(RECV, received)),
+        ];
+        trace::file(&[("input_file", PAIR)], &nodes)
+    };
+    [of_rank(0), of_rank(1)].concat()
+}
+
+/// The file that a trace was made from stands for it, with its sizes, where it has its messages and the
+/// trace by itself is sound.
+#[test]
+fn the_file_of_a_trace_has_its_sizes() {
+    let imported = read("pair.0.et", pair([4096; 2], 0, false), None).expect("a trace");
+    assert!(
+        imported.notes[0].contains("the MSCCL file"),
+        "{:?}",
+        imported.notes
+    );
+    let spec = imported.schedule.spec();
+    assert_eq!(
+        (spec.collective(), spec.bytes()),
+        (Collective::Allgather, 4096)
+    );
+    assert!(verify(&imported.schedule, &FullCrossbar).is_correct());
+    let damaged = [
+        ("lengths", pair([4096, 3], 0, false)),
+        ("a tag", pair([4096; 2], 7, false)),
+        ("a circle", pair([4096; 2], 0, true)),
+    ];
+    for (what, files) in damaged {
+        let Ok(imported) = read("pair.0.et", files, None) else {
+            continue;
+        };
+        let notes = imported.notes.concat();
+        assert!(notes.contains("which is not read: "), "{what}: {notes}");
+        assert!(
+            !verify(&imported.schedule, &FullCrossbar).is_correct(),
+            "{what}"
+        );
+    }
+}
+
+/// A collective of some of the ranks is none of all.
+#[test]
+fn collectives_of_groups_are_refused() {
+    let of_rank = |group: &str| {
+        let node = Node {
+            kind: COLL,
+            numbers: vec![("comm_type".to_owned(), 0), ("comm_size".to_owned(), 64)],
+            texts: vec![("pg_name".to_owned(), group.to_owned())],
+            ..Node::default()
+        };
+        trace::file(&[], &[node])
+    };
+    let read = |groups: [&str; 4]| read("it.0.et", groups.map(of_rank).concat(), None);
+    assert!(read(["x"; 4]).is_ok() && read(["", "world", "", "world"]).is_ok());
+    let error = read(["x", "x", "y", "y"]).expect_err("two groups");
+    let wrong = "its process group is `y`, and that of the first rank's collective is `x`";
+    assert!(error.to_string().contains(wrong), "{error}");
+}
+
 #[test]
 fn files_of_others_are_read() {
     let Some(reference) = std::env::var_os("CORECAST_REFERENCE") else {
@@ -115,4 +206,5 @@ fn files_of_others_are_read() {
     assert_eq!((certificate.ranks, certificate.messages), (8, 112));
     assert_eq!(certificate.collective, Collective::Allreduce);
     assert!(imported.notes[0].contains("MSCCL"), "{:?}", imported.notes);
+    assert_eq!(imported.schedule.spec().bytes(), 1 << 20);
 }
