@@ -371,3 +371,35 @@ fn a_send_buffer_that_is_overwritten_is_noted() {
         "line 5, and 1 more: it writes the input, so that a call out of place",
     );
 }
+
+/// A value that passes through the place of another chunk is not followed, which a note says.
+#[test]
+fn a_detour_through_the_place_of_another_chunk_is_noted() {
+    let step = |number: u32, kind: &str, from: u32, to: u32| {
+        format!(
+            "<step s=\"{number}\" type=\"{kind}\" srcbuf=\"o\" srcoff=\"{from}\" dstbuf=\"o\" \
+             dstoff=\"{to}\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n"
+        )
+    };
+    let gpu = |rank: u32, steps: &[String]| {
+        let other = 1 - rank;
+        let steps = steps.concat();
+        format!(
+            "<gpu id=\"{rank}\" i_chunks=\"0\" o_chunks=\"2\" s_chunks=\"0\">\n\
+             <tb id=\"0\" send=\"{other}\" recv=\"{other}\" chan=\"0\">\n{steps}</tb></gpu>\n"
+        )
+    };
+    let text = format!(
+        "<algo name=\"t\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" \
+         coll=\"allgather\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\">\n{}{}</algo>",
+        gpu(0, &[step(0, "s", 0, 0), step(1, "r", 1, 1)]),
+        gpu(
+            1,
+            &[step(0, "cpy", 1, 0), step(1, "s", 0, 0), step(2, "r", 0, 0)]
+        )
+    );
+    noted(
+        &text,
+        "1 messages go from the place of one chunk into that of another",
+    );
+}
