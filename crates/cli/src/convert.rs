@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `convert`: a schedule file, or a program, in another format.
 
-use std::path::Path;
-
-use corecast_exchange::{Format, find_format, format_of_name};
+use corecast_exchange::{FORMATS, Format, find_format, format_of_name};
 use corecast_replay::{self as programs, Format as ProgramFormat};
 use corecast_study::{Converted, ScheduleFile};
 use corecast_text::size;
@@ -57,12 +55,9 @@ fn written(
     notes.iter().for_each(|note| output::note(note));
     let mut said = String::new();
     if let Some(path) = path {
-        let files = converted.files(path);
-        for (name, contents) in &files {
-            output::write_bytes(Path::new(name), contents)?;
-        }
+        let files = converted.write(path)?;
         said = match &files[..] {
-            [(first, _), .., (last, _)] => format!("wrote {first} to {last} ({format})\n"),
+            [first, .., last] => format!("wrote {first} to {last} ({format})\n"),
             _ if path == "-" => String::new(),
             _ => format!("wrote {path} ({format})\n"),
         };

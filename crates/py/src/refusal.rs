@@ -239,6 +239,9 @@ impl From<StudyError> for Refusal {
             StudyError::Flow(error) => flow(error),
             StudyError::Unreadable { .. } => Self::new("InputError", error.to_string())
                 .help("give the path of a file that exists and can be read"),
+            StudyError::Unwritable { .. } | StudyError::FurtherRank { .. } => {
+                Self::library("InputError", &error)
+            }
             StudyError::File(of) => {
                 Self::library("ScheduleError", of).fields(json!({"file": of.file, "line": of.line}))
             }

@@ -319,12 +319,7 @@ impl Schedule {
             let made = ScheduleFile::made(path, (*self.inner).clone());
             let converted = made.convert(format)?;
             let notes = converted.exported.notes.clone();
-            let mut paths = Vec::new();
-            for (path, contents) in converted.files(path) {
-                write_file(PathBuf::from(&path), &contents)?;
-                paths.push(path);
-            }
-            Ok((paths, notes))
+            Ok((converted.write(path)?, notes))
         })
     }
 

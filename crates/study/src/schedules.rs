@@ -25,7 +25,7 @@ use corecast_exchange::{
     Exported, FILE_BYTES_MAX, FORMATS, Fault, FileError, Format, Imported, Repaired, StepLines,
     find_format, format_of, read, repair,
 };
-use corecast_text::unpack;
+use corecast_text::{file, unpack};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -65,17 +65,28 @@ pub struct Converted {
 }
 
 impl Converted {
-    /// The files to write for one of this name: of a format with a file per rank `NAME.RANK.ENDING`, also
-    /// where the name has no ending or another one.
-    #[must_use]
-    pub fn files(self, path: &str) -> Vec<(String, Vec<u8>)> {
+    /// Writes the file of this name, or of a format with a file per rank all `NAME.RANK.ENDING`, also where
+    /// the name has no ending or another one; all of them, or none. Returns their names.
+    ///
+    /// # Errors
+    /// [`StudyError::FurtherRank`], since that would be read with them, or [`StudyError::Unwritable`].
+    pub fn write(self, path: &str) -> Result<Vec<String>, StudyError> {
         let files = self.exported.files.into_iter();
         let whole = self.ending_per_rank.map(|ending| with_ending(path, ending));
+        let ranks = files.len();
+        if let Some(file) = whole.as_ref().and_then(|whole| a_later_one(whole, ranks)) {
+            return Err(StudyError::FurtherRank { file, ranks });
+        }
         let named = files.enumerate().map(|(rank, file)| match &whole {
             Some(whole) => (of_rank(whole, rank), file),
             None => (path.to_owned(), file),
         });
-        named.collect()
+        let files: Vec<_> = named.collect();
+        file::write_all(&files).map_err(|(file, error)| StudyError::Unwritable {
+            file,
+            reason: error.to_string(),
+        })?;
+        Ok(files.into_iter().map(|(name, _)| name).collect())
     }
 }
 
@@ -88,14 +99,16 @@ pub fn with_ending(path: &str, ending: &str) -> String {
     }
 }
 
-/// The name of the file of a rank: `NAME.RANK.ENDING` for `NAME.ENDING` and for that of another rank.
+/// The name of the file of a rank: `NAME.RANK.ENDING` for `NAME.ENDING` and for that of another rank,
+/// packed as that is.
 fn of_rank(path: &str, rank: usize) -> String {
+    let (path, packed) = unpack::packing(path);
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let stem = match stem.rsplit_once('.') {
         Some((name, number)) if is_number(number) => name,
         _ => stem,
     };
-    format!("{stem}.{rank}.{ending}")
+    format!("{stem}.{rank}.{ending}{packed}")
 }
 
 fn is_number(text: &str) -> bool {
@@ -104,6 +117,7 @@ fn is_number(text: &str) -> bool {
 
 /// Whether a name is that of one file among those of the ranks, and of the first.
 fn rank_in_name(path: &str) -> Option<&str> {
+    let (path, _) = unpack::packing(path);
     let format = corecast_exchange::format_of_name(path)?;
     let (stem, _) = path.rsplit_once('.')?;
     let (_, rank) = stem.rsplit_once('.')?;
@@ -142,7 +156,7 @@ pub fn file_contents(path: &str, bytes_max: u64) -> Result<Vec<u8>, StudyError> 
     Ok(all)
 }
 
-/// The file of a rank behind this one, of which there is none, if there is one in its folder.
+/// The file of the first rank from this one on of which there is one in its folder.
 fn a_later_one(path: &str, rank: usize) -> Option<String> {
     let missing = of_rank(path, rank);
     let missing = Path::new(&missing);
@@ -158,7 +172,7 @@ fn a_later_one(path: &str, rank: usize) -> Option<String> {
     };
     let names = entries.flatten().filter_map(|entry| {
         let number = number(entry.file_name().to_str()?)?;
-        (number > rank).then_some(number)
+        (number >= rank).then_some(number)
     });
     Some(of_rank(path, names.min()?))
 }
@@ -167,8 +181,9 @@ fn a_later_one(path: &str, rank: usize) -> Option<String> {
 /// none where a name does not end like those of a format that has one per rank.
 #[must_use]
 pub fn files_of_ranks(path: &str) -> Vec<String> {
-    let of_schedule = corecast_exchange::format_of_name(path);
-    let of_program = corecast_replay::format_of_name(path);
+    let (unpacked, _) = unpack::packing(path);
+    let of_schedule = corecast_exchange::format_of_name(unpacked);
+    let of_program = corecast_replay::format_of_name(unpacked);
     if !of_schedule.is_some_and(|format| format.has_file_per_rank())
         && !of_program.is_some_and(|format| format.has_file_per_rank())
     {

@@ -152,6 +152,52 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Writes files, each as [`write()`] does; several of them are regular files, and all are written beside
+/// their places before the first takes its own.
+///
+/// # Errors
+/// Which one cannot be written, and what the operating system says.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+/// std::fs::create_dir(path("b"))?;
+/// let files = [(path("a"), b"1".to_vec()), (path("b"), b"2".to_vec())];
+/// assert_eq!(corecast_text::file::write_all(&files).unwrap_err().0, path("b"));
+/// assert!(!folder.path().join("a").exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write_all(files: &[(String, Vec<u8>)]) -> Result<(), (String, io::Error)> {
+    let failed = |path: &String| {
+        let path = path.clone();
+        |error| (path, error)
+    };
+    if let [(path, bytes)] = files {
+        return write(Path::new(path), bytes).map_err(failed(path));
+    }
+    let parts = files.iter().map(|(path, bytes)| {
+        let part = aside(Path::new(path), bytes);
+        Ok((path, part.map_err(failed(path))?))
+    });
+    for (path, (target, part)) in parts.collect::<Result<Vec<_>, _>>()? {
+        part.persist(target)
+            .map_err(|error| failed(path)(error.error))?;
+    }
+    Ok(())
+}
+
+/// What is to become a regular file, beside it, and where that is.
+fn aside(path: &Path, bytes: &[u8]) -> io::Result<(PathBuf, tempfile::NamedTempFile)> {
+    if !is_replaced(path) {
+        let wrong = "it is there, and no regular file";
+        return Err(io::Error::new(ErrorKind::AlreadyExists, wrong));
+    }
+    let target = followed(path)?;
+    let found = fs::metadata(&target).ok();
+    let part = written(&target, bytes, found.as_ref())?;
+    Ok((target, part))
+}
+
 fn through(mut out: impl io::Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush())
 }
@@ -234,14 +280,23 @@ fn beside(path: &Path) -> &Path {
 
 /// Writes beside the file, then takes its place.
 fn replace(path: &Path, bytes: &[u8], found: Option<&Metadata>) -> io::Result<()> {
+    written(path, bytes, found)?.persist(path)?; // until here whatever fails removes it
+    Ok(())
+}
+
+/// A file beside the one that it is to become, with these contents.
+fn written(
+    path: &Path,
+    bytes: &[u8],
+    found: Option<&Metadata>,
+) -> io::Result<tempfile::NamedTempFile> {
     let mut part = part(path, found)?;
     if let Some(found) = found {
         own_as(part.as_file(), found);
         part.as_file().set_permissions(found.permissions())?;
     }
     part.as_file_mut().write_all(bytes)?;
-    part.persist(path)?; // until here whatever fails removes it
-    Ok(())
+    Ok(part)
 }
 
 /// A file beside the one that it is to become; if it does not, it goes away.

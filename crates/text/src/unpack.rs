@@ -38,6 +38,20 @@ pub fn unpacked(contents: Vec<u8>, bytes_max: u64) -> Result<Vec<u8>, ReadError>
     })
 }
 
+/// A name without the ending that says how its file is packed, and that ending with its dot, or nothing.
+///
+/// ```
+/// use corecast_text::unpack::packing;
+/// assert_eq!(packing("a.et.gz"), ("a.et", ".gz"));
+/// assert_eq!(packing("a.et"), ("a.et", ""));
+/// ```
+#[must_use]
+pub fn packing(name: &str) -> (&str, &str) {
+    let packed = [".gz", ".bz2"].into_iter();
+    let mut packed = packed.filter_map(|ending| Some((name.strip_suffix(ending)?, ending)));
+    packed.next().unwrap_or((name, ""))
+}
+
 /// The bytes of a file, unpacked; neither the file nor what is in it has more than `bytes_max`.
 ///
 /// # Errors

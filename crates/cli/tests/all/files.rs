@@ -230,6 +230,52 @@ fn files_of_ranks_are_read_by_the_names_they_are_written_to() {
     assert!(errors.contains(expected), "{errors}");
 }
 
+/// Packed files of ranks are found by the names of each other, too.
+#[test]
+fn packed_files_of_ranks_are_all_read() {
+    let folder = folder("packed_ranks");
+    let shown = "show schedule bcast --ranks 3 --bytes 8 --algorithm linear --format corecast";
+    let shown = run(&format!("{shown} -o bcast.sched"), &folder);
+    assert!(shown.status.success(), "{shown:?}");
+    let made = run("convert bcast.sched ch.et", &folder);
+    assert!(made.status.success(), "{made:?}");
+    let names = ["ch.0.et", "ch.1.et", "ch.2.et"];
+    let packed = Command::new("gzip")
+        .args(names)
+        .current_dir(&folder)
+        .status();
+    assert!(packed.expect("gzip runs").success());
+    let read = run("replay ch.1.et.gz --chip scc", &folder);
+    let told = String::from_utf8(read.stdout).expect("text");
+    assert!(told.contains("3 ranks on scc"), "{told}");
+}
+
+/// What is written for fewer ranks than an earlier trace of the name had would be read with its rest; and
+/// if one file cannot be written, none is.
+#[test]
+fn files_of_further_ranks_are_in_the_way() {
+    let folder = folder("further_ranks");
+    for ranks in [2, 4] {
+        let shown = format!("show schedule bcast --ranks {ranks} --bytes 8 --algorithm linear");
+        let shown = run(
+            &format!("{shown} --format corecast -o {ranks}.sched"),
+            &folder,
+        );
+        assert!(shown.status.success(), "{shown:?}");
+    }
+    let made = run("convert 4.sched z.et", &folder);
+    assert!(made.status.success(), "{made:?}");
+    let kept = fs::read(folder.join("z.0.et")).expect("written");
+    let errors = refused("convert 2.sched z.et", &folder);
+    let expected = "`z.2.et` is there, and would belong to what is written, which has 2 ranks";
+    assert!(errors.contains(expected), "{errors}");
+    assert!(kept == fs::read(folder.join("z.0.et")).expect("kept"));
+    fs::create_dir(folder.join("y.2.et")).expect("a folder");
+    let errors = refused("convert 4.sched y.et", &folder);
+    assert!(errors.contains("cannot write `y.2.et`"), "{errors}");
+    assert!(!folder.join("y.0.et").exists());
+}
+
 /// Neither are programs that are to run, by whatever name they are found, and what they are told to read.
 #[test]
 fn a_program_that_runs_is_not_replaced() {

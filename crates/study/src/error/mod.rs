@@ -201,6 +201,22 @@ pub enum StudyError {
         /// Why not.
         reason: String,
     },
+    /// A file cannot be written.
+    #[error("cannot write `{file}`: {reason}")]
+    Unwritable {
+        /// Its name.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A file of a rank that what is written does not have would belong to it.
+    #[error("`{file}` is there, and would belong to what is written, which has {ranks} ranks")]
+    FurtherRank {
+        /// Its name.
+        file: String,
+        /// Ranks of what is written.
+        ranks: usize,
+    },
     /// A file is no schedule.
     #[error(transparent)]
     File(#[from] FileError),
@@ -331,6 +347,12 @@ impl Help for StudyError {
             Self::Chip(error) => error.help(),
             Self::Unreadable { .. } => {
                 "give the path of a schedule file, or `-` for standard input".to_owned()
+            }
+            Self::Unwritable { .. } => {
+                "give the path of a file in a folder that exists and can be written".to_owned()
+            }
+            Self::FurtherRank { .. } => {
+                "remove the files of further ranks, or take another name".to_owned()
             }
             Self::File(error) => error.help(),
             Self::Unsayable(error) => error.help(),
