@@ -74,6 +74,7 @@ pub fn answer(
     outputs: &Outputs<'_>,
 ) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
+    scene::note_slots(&study);
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
     if outputs.lines.is_some() && study.ranks.len() != 1 {
         let wrong =

@@ -34,8 +34,38 @@ pub fn answer(options: &Convert) -> Result<Answer, Failure> {
     if let Some(bytes) = &options.bytes {
         file = file.with_bytes(size::one("--bytes", bytes)?)?;
     }
-    let converted = file.convert(to.name())?;
+    let converted = file.convert(to.name());
+    let mut converted = converted.map_err(|error| match others_of_ending(options, to) {
+        Some(others) => Failure::from(error).help(others),
+        None => Failure::from(error),
+    })?;
+    let notes = &mut converted.exported.notes;
+    notes.splice(0..0, what_is_wrong(&options.from_file, &file));
     written(options, converted, to.name())
+}
+
+/// What is wrong with a schedule, if anything is; it is written as it is.
+fn what_is_wrong(path: &str, file: &ScheduleFile) -> Option<String> {
+    let violations = file.verdict().certificate.violations;
+    let first = violations.first()?;
+    let count = violations.len();
+    Some(format!(
+        "{path} is not correct: {first}; `corecast verify {path}` has all {count}"
+    ))
+}
+
+/// Which other formats have the ending that has decided for one.
+fn others_of_ending(options: &Convert, to: &dyn Format) -> Option<String> {
+    let others = FORMATS.into_iter().filter(|other| {
+        other.name() != to.name() && other.extension() == to.extension() && options.to.is_none()
+    });
+    let others: Vec<String> = others
+        .map(|other| format!("`--to {}`", other.name()))
+        .collect();
+    (!others.is_empty()).then(|| {
+        let ending = to.extension();
+        format!("names of {} end in .{ending}, too", others.join(" and "))
+    })
 }
 
 /// Writes what was converted into a format of this name.

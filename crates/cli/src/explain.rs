@@ -18,6 +18,7 @@ use crate::{remedy, run, scene, shares, style, table as tables, view};
 /// The verb.
 pub fn answer(scene: &Scene, is_full: bool, pictures: &Pictures) -> Result<Answer, Failure> {
     let mut study = scene.study("auto")?;
+    scene::note_slots(&study);
     study.plan.repeat = study.usual_repeat();
     let ranks = scene::one_rank_count(&study)?;
     pictures.check(&study)?;

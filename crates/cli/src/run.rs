@@ -14,6 +14,7 @@ use crate::{certificate, remedy, scene, shares, style, table, view};
 /// The verb.
 pub fn answer(scene: &Scene, repeat: Option<u32>, pictures: &Pictures) -> Result<Answer, Failure> {
     let mut study = scene.study("all")?;
+    scene::note_slots(&study);
     study.plan.repeat = repeat.unwrap_or_else(|| study.usual_repeat());
     let ranks = scene::one_rank_count(&study)?;
     pictures.check(&study)?;

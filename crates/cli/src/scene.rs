@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use corecast_chip::Chip;
-use corecast_core::{Collective, FlowControl, Tuning};
+use corecast_core::{Collective, FlowControl, Tuning, slots_needed};
 use corecast_machine::{Limits, Time};
 use corecast_study::{ChipChoice, MachineKind, Plan, ScheduleFile, Selection, Study, StudyMachine};
 use corecast_text::size;
@@ -141,6 +141,25 @@ impl Choices {
         tuning.status_bits = self.status_bits.unwrap_or(tuning.status_bits);
         tuning.arity = self.arity.unwrap_or(tuning.arity);
         tuning.flow_control = self.flow_control;
+    }
+}
+
+/// Says which files count on connections that hold messages, where the sends of this machine wait.
+pub fn note_slots(study: &Study) {
+    for file in &study.plan.files {
+        let schedule = file.schedule();
+        let has_streams = schedule
+            .all_ranks()
+            .any(|rank| schedule.streams(rank).count() > 1);
+        let counted_on = slots_needed(schedule).unwrap_or(0);
+        if !has_streams && schedule.slots() >= counted_on && counted_on > 0 {
+            output::note(&format!(
+                "{}: its format has connections that hold messages, and it counts on {counted_on}; sends \
+                 wait for their receivers here, and what comes too early is copied: it takes longer than \
+                 the same with an exchange (xchg) for every send with the receive behind it",
+                file.name()
+            ));
+        }
     }
 }
 
@@ -329,6 +348,12 @@ impl Scene {
             .map(load_schedule)
             .collect::<Result<Vec<_>, _>>()?;
         let files: Vec<_> = subject.iter().cloned().chain(loaded).collect();
+        if let (Some(option), Some(file)) = (self.chosen(), files.first()) {
+            let name = file.name();
+            output::note(&format!(
+                "{option} is for algorithms: {name} is run as it is"
+            ));
+        }
         if self.table.is_some() && !files.is_empty() {
             return Err(
                 Failure::input("--table: it names algorithms, and beside them is a file")
@@ -347,6 +372,20 @@ impl Scene {
         })
     }
 
+    /// An option that chooses how algorithms are built, if one is given.
+    fn chosen(&self) -> Option<&'static str> {
+        let has_flow_control = self.choices.flow_control != FlowControl::Auto;
+        let chosen = [
+            ("--part-bytes", self.part_bytes.is_some()),
+            ("--piece-bytes", self.piece_bytes.is_some()),
+            ("--status-bits", self.choices.status_bits.is_some()),
+            ("--arity", self.choices.arity.is_some()),
+            ("--flow-control", has_flow_control),
+        ];
+        let mut given = chosen.into_iter().filter(|(_, is_given)| *is_given);
+        given.next().map(|(option, _)| option)
+    }
+
     /// Refuses what a schedule from a file has decided already, unless algorithms run beside it.
     fn refuse_choices(&self) -> Result<(), Failure> {
         let decided = [
@@ -354,24 +393,11 @@ impl Scene {
             ("--root", self.root.is_some()),
             ("--table", self.table.is_some()),
         ];
-        let chosen = [
-            ("--part-bytes", self.part_bytes.is_some()),
-            ("--piece-bytes", self.piece_bytes.is_some()),
-            ("--status-bits", self.choices.status_bits.is_some()),
-            ("--arity", self.choices.arity.is_some()),
-            (
-                "--flow-control",
-                self.choices.flow_control != FlowControl::Auto,
-            ),
-        ];
-        let chosen = chosen.into_iter().filter(|_| self.algorithm.is_none());
-        match decided
-            .into_iter()
-            .chain(chosen)
-            .find(|(_, is_given)| *is_given)
-        {
+        let decided = decided.into_iter().find(|(_, is_given)| *is_given);
+        let chosen = self.chosen().filter(|_| self.algorithm.is_none());
+        match decided.map(|(option, _)| option).or(chosen) {
             None => Ok(()),
-            Some((option, _)) => Err(Failure::input(format!(
+            Some(option) => Err(Failure::input(format!(
                 "{option}: the schedule file says that itself"
             ))
             .help("leave it out, or change the file: docs/schedules.md describes it")),

@@ -276,6 +276,48 @@ fn files_of_further_ranks_are_in_the_way() {
     assert!(!folder.join("y.0.et").exists());
 }
 
+/// What is not correct is written, and a note says so; a format that only the ending has chosen, and that
+/// cannot say the schedule, names the others of this ending.
+#[test]
+fn what_is_converted_is_judged() {
+    let folder = folder("converted");
+    let text = "corecast schedule 1\ncollective allreduce\nranks 2\nbytes 8\n\
+                rank 0\nsend 1 [0]\nrank 1\nrecv 0 [0] reduce\n";
+    fs::write(folder.join("half.sched"), text).expect("written");
+    let made = run("convert half.sched half.goal", &folder);
+    let told = String::from_utf8(made.stderr).expect("text");
+    assert!(
+        made.status.success() && told.contains("half.sched is not correct: rank 0 ends"),
+        "{told}"
+    );
+    let told = refused("convert half.sched half.json", &folder);
+    assert!(told.contains("`--to mscclpp` end in .json, too"), "{told}");
+}
+
+/// Where connections of a file's format hold messages and the sends of a machine wait, a note says so; and
+/// that what chooses how algorithms are built changes no file.
+#[test]
+fn what_a_chip_does_not_have_of_a_file_is_noted() {
+    let folder = folder("noted");
+    let shown = "show schedule allreduce --ranks 4 --bytes 64 --algorithm ring --format msccl";
+    let shown = run(&format!("{shown} -o ring.xml"), &folder);
+    assert!(shown.status.success(), "{shown:?}");
+    for verb in ["run", "explain"] {
+        let done = run(&format!("{verb} ring.xml --chip scc"), &folder);
+        let told = String::from_utf8(done.stderr).expect("text");
+        assert!(
+            told.contains("it counts on 1; sends wait for their receivers"),
+            "{told}"
+        );
+    }
+    let beside = "run ring.xml --chip scc --algorithm ring --flow-control off";
+    let told = String::from_utf8(run(beside, &folder).stderr).expect("text");
+    assert!(
+        told.contains("--flow-control is for algorithms: ring.xml is run as it is"),
+        "{told}"
+    );
+}
+
 /// Neither are programs that are to run, by whatever name they are found, and what they are told to read.
 #[test]
 fn a_program_that_runs_is_not_replaced() {
