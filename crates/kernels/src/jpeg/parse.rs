@@ -25,6 +25,8 @@ struct Parser {
     restart_interval: u16,
     frame: Option<Frame>,
     is_jfif: bool,
+    /// Where it says that three components are no YCbCr.
+    untransformed: Option<usize>,
     work: Work,
 }
 
@@ -57,7 +59,7 @@ pub(super) fn header(file: &[u8]) -> Result<(Header, Work), JpegError> {
             }
             0xda => return parser.scan(&mut segment),
             // Applications' data and comments.
-            _ => parser.application(&segment)?,
+            _ => parser.application(&segment),
         }
         offset = segment.end();
     }
@@ -171,24 +173,16 @@ impl Parser {
         Ok(())
     }
 
-    /// APPn and COM: Adobe's segment may say that three components are no YCbCr.
-    fn application(&mut self, segment: &Segment) -> Result<(), JpegError> {
-        // One component is not transformed either.
-        let is_grey = self
-            .frame
-            .as_ref()
-            .is_some_and(|frame| frame.components.len() == 1);
+    /// APPn and COM: Adobe's segment may say that components are not transformed.
+    fn application(&mut self, segment: &Segment) {
         match (segment.marker, segment.rest()) {
             (0xe0, [b'J', b'F', b'I', b'F', 0, ..]) => self.is_jfif = true,
             // Behind the name: version, two words of flags, and the transform.
-            (0xee, rest @ [b'A', b'd', b'o', b'b', b'e', _, _, _, _, _, _, 0, ..]) if !is_grey => {
-                let offset = segment.end() - rest.len() + 11;
-                let feature = Feature::Rgb;
-                return Err(JpegError::Unsupported { offset, feature });
+            (0xee, rest @ [b'A', b'd', b'o', b'b', b'e', _, _, _, _, _, _, 0, ..]) => {
+                self.untransformed = Some(segment.end() - rest.len() + 11);
             }
             _ => (),
         }
-        Ok(())
     }
 
     /// SOS: the components' Huffman tables.
@@ -196,6 +190,11 @@ impl Parser {
         let Some(frame) = self.frame.take() else {
             return segment.misplaced();
         };
+        // One component is not transformed either.
+        if let (Some(offset), 3) = (self.untransformed, frame.components.len()) {
+            let feature = Feature::Rgb;
+            return Err(JpegError::Unsupported { offset, feature });
+        }
         let count = segment.byte()?;
         let declared = frame.components.len();
         if usize::from(count) < declared {

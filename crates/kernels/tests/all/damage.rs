@@ -174,6 +174,25 @@ fn errors_say_what_is_wrong_and_where() {
     insta::assert_snapshot!(errors.join("\n"));
 }
 
+/// Pictures for printing have Adobe's segment, too.
+#[test]
+fn four_components_are_no_red_green_and_blue() {
+    let mut file = write(&spec(), |_| [0; 64]);
+    let find = |file: &[u8], bytes: &[u8]| {
+        let mut places = 0..file.len();
+        places
+            .find(|&at| file[at..].starts_with(bytes))
+            .expect("it is there")
+    };
+    let comment = b"\xff\xfe\0\x0ba comment";
+    let at = find(&file, comment);
+    let adobe = segment(0xee, b"Adobe\0\x64\0\0\0\0\0");
+    file.splice(at..at + comment.len(), adobe);
+    let frame = find(&file, &[0xff, 0xc0, 0, 17, 8, 0, 8, 0, 16, 3]);
+    file[frame + 9] = 4;
+    assert!(error(&file).contains("the picture has 4 components"));
+}
+
 #[test]
 fn bytes_that_fill_space_before_markers_are_skipped() {
     let file = write(&spec(), |_| [7; 64]);
