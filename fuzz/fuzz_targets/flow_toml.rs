@@ -3,7 +3,7 @@
 //! never a panic.
 #![no_main]
 
-use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, functional};
+use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, Sharing, functional};
 use libfuzzer_sys::fuzz_target;
 
 /// Runs with more firings, or more bytes, would only be slow.
@@ -34,28 +34,25 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     file.iterations = Some(2);
-    // Windows may be too small for some graphs, which is for machines to say; without any every graph
-    // gets through.
-    let room = Buffers {
-        message_bytes: 256,
-        input: Some(InputBuffer {
-            bytes: 512,
-            word_bytes: 4,
-            messages: 32,
-        }),
-    };
-    let _ = FlowProgram::new(&file, 1, None, room);
-    let buffers = Buffers {
-        input: None,
-        ..room
-    };
-    let Ok(program) = FlowProgram::new(&file, 1, None, buffers) else {
-        return;
-    };
-    if program.memory().len() > 1 << 20 {
-        return;
+    // Buffers may be too small for a graph, which is an error; every other one gets through.
+    for sharing in [Sharing::Windows, Sharing::Apart, Sharing::Free] {
+        let buffers = Buffers {
+            output_bytes: 256,
+            input: InputBuffer {
+                bytes: 512,
+                word_bytes: 4,
+                messages: 32,
+            },
+            sharing,
+        };
+        let Ok(program) = FlowProgram::new(&file, 1, None, buffers) else {
+            continue;
+        };
+        if program.memory_bytes() > 1 << 20 {
+            return;
+        }
+        let run = functional::run(&program, program.tasks(), program.memory());
+        let run = run.expect("a checked graph runs");
+        assert_eq!(run.memory.len(), program.memory_bytes());
     }
-    let run = functional::run(&program, program.tasks(), program.memory());
-    let run = run.expect("a checked graph runs");
-    assert_eq!(run.memory.len(), program.memory().len());
 });

@@ -2,6 +2,7 @@
 //! What studies refuse, in the words of the command line: the option, and what would be right.
 
 use corecast_chip::ChipError;
+use corecast_flow::ProgramError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
     ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, NoChoice,
@@ -146,7 +147,23 @@ fn flow(error: &FlowStudyError) -> Failure {
     match error {
         E::NoTiles { .. } => option("--chip").help("use --chip nagam, or a chip file based on it"),
         E::NoTasks { .. } => option("--machine").help("leave it out, or use sim, host or threads"),
-        E::Program(error) => Failure::library(error).help("docs/cli.md describes flow files"),
+        E::Program(error) => Failure::library(error).help(match error {
+            ProgramError::NoRoom {
+                bytes,
+                messages,
+                enough: Some(enough),
+                ..
+            } => {
+                let keys = [
+                    ("input", enough.bytes, *bytes),
+                    ("status", enough.messages, *messages),
+                ];
+                let larger = keys.into_iter().filter(|(_, size, given)| size > given);
+                let set = larger.map(|(key, size, _)| format!(" --set endpoint.{key}={size}"));
+                format!("run it with{}", set.collect::<String>())
+            }
+            _ => "docs/cli.md describes flow files".to_owned(),
+        }),
         E::TooManyCases { .. } => {
             Failure::input(error.to_string()).help("shorten --flows, --stages or --placement")
         }
@@ -159,8 +176,7 @@ fn flow(error: &FlowStudyError) -> Failure {
                 waits.map(|(task, other)| format!("task `{task}` waits for task `{other}`"));
             let mut failure = waits.fold(Failure::input(error.to_string()), Failure::help);
             failure.code = 3;
-            failure
-                .help("use smaller blocks or rates, or larger buffers: --set endpoint.input=2048")
+            failure.help("use smaller blocks or rates, or try `--flow-control off`")
         }
         E::Run { error: why, .. } => flow_ended(Failure::library(error), why),
         error => Failure::library(error),
@@ -173,9 +189,9 @@ fn flow_ended(mut failure: Failure, error: &RunError) -> Failure {
         failure.code = 3;
         return failure.help(match error {
             RunError::Deadlock { .. } => {
-                "the buffer of a task may be full of one sender's blocks while it waits for another \
-                 one: leave out `--flow-control off`, or enlarge it (--set endpoint.input=1024, \
-                 --set endpoint.status=64)"
+                "without flow control the buffer of a task may be full of one sender's blocks while \
+                 it waits for another one: leave out `--flow-control off`, or enlarge it (--set \
+                 endpoint.input=1024, --set endpoint.status=64)"
             }
             _ => "raise --limit-ns or --limit-events if the run needs longer",
         });

@@ -25,6 +25,7 @@ mod kernel_edges;
 mod kernel_rule;
 mod rates;
 mod rules;
+mod turns;
 mod wiring;
 
 use std::ops::Deref;

@@ -35,7 +35,7 @@ pub use graph::{
 };
 pub use ports::Ports;
 pub use program::{
-    Buffers, FlowProgram, InputBuffer, MEMORY_BYTES_MAX, ProgramError, Region, Setup,
+    Buffers, FlowProgram, InputBuffer, MEMORY_BYTES_MAX, ProgramError, Region, Setup, Sharing,
 };
 pub use result::{Check, EdgeResult, FlowResult, Split, TaskResult};
 pub use tile::{BufferUse, DataArrival, Peer, TaskProgram, TaskRun, Tile, TileUse};

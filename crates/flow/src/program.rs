@@ -2,7 +2,7 @@
 //! A graph as a program that tiles run: which task is whom, and where its data lie.
 //!
 //! ```
-//! use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, functional};
+//! use corecast_flow::{Buffers, FlowFile, FlowProgram, InputBuffer, Sharing, functional};
 //! let file = FlowFile::parse(r#"
 //! name = "pair"
 //! iterations = 10
@@ -14,12 +14,13 @@
 //! ]
 //! "#, "pair.toml").unwrap();
 //! let input = InputBuffer { bytes: 512, word_bytes: 4, messages: 32 };
-//! let buffers = Buffers { message_bytes: 256, input: Some(input) };
+//! let buffers = Buffers { output_bytes: 256, input, sharing: Sharing::Windows };
 //! let program = FlowProgram::new(&file, file.flows, None, buffers).unwrap();
 //! let run = functional::run(&program, program.tasks(), program.memory()).unwrap();
 //! assert_eq!(run.memory.len(), 10 * (64 + 32));
 //! ```
 
+mod buffers;
 mod error;
 mod room;
 mod setup;
@@ -34,9 +35,9 @@ use room::{NoRoom, Room};
 use crate::file::{FlowFile, ITERATIONS_MAX, Input};
 use crate::graph::{End, Graph};
 
+pub use buffers::{Buffers, InputBuffer, Sharing};
 pub use error::{MEMORY_BYTES_MAX, ProgramError, RUN_FIRINGS_MAX};
 pub(crate) use room::WORD;
-pub use room::{Buffers, InputBuffer};
 pub use setup::Setup;
 
 /// A part of the memory buffer.
@@ -80,7 +81,7 @@ impl FlowProgram {
         buffers: Buffers,
     ) -> Result<Self, ProgramError> {
         assert!(
-            buffers.message_bytes > 0,
+            buffers.message_bytes() > 0,
             "a message has room for something"
         );
         let graph = file.graph.clone();
@@ -98,11 +99,6 @@ impl FlowProgram {
             }
             (of_input, of_file) => of_input.or(of_file).ok_or(ProgramError::NoIterations)?,
         };
-        let room = Room::plan(&graph, buffers).map_err(|NoRoom(task)| ProgramError::NoRoom {
-            task: graph.tasks()[task].name.clone(),
-            bytes: buffers.input.map_or(0, |input| input.bytes),
-            messages: buffers.input.map_or(0, |input| input.messages),
-        })?;
         let per_iteration: u64 = graph.firings().iter().sum();
         let firings = per_iteration
             .saturating_mul(iterations)
@@ -127,6 +123,17 @@ impl FlowProgram {
         if bytes > MEMORY_BYTES_MAX {
             return Err(ProgramError::TooMuchMemory { bytes });
         }
+        let room = Room::plan(&graph, iterations, buffers).map_err(|NoRoom(task)| {
+            let InputBuffer {
+                bytes, messages, ..
+            } = buffers.input;
+            ProgramError::NoRoom {
+                task: graph.tasks()[task].name.clone(),
+                bytes,
+                messages,
+                enough: Room::enough(&graph, iterations, buffers),
+            }
+        })?;
         Ok(Self {
             graph,
             flows,

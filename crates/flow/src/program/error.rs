@@ -5,6 +5,8 @@ use corecast_core::Help;
 use corecast_kernels::jpeg::JpegError;
 use thiserror::Error;
 
+use super::buffers::InputBuffer;
+
 /// Most bytes of the memory buffer: 1 GiB.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Most firings of all tasks of all flows in a run.
@@ -37,9 +39,9 @@ pub enum ProgramError {
         /// How many it would be.
         bytes: u64,
     },
-    /// A task with more senders than its buffer has room for.
+    /// A task whose buffer has no room for what it takes to get through.
     #[error(
-        "the input buffer of task `{task}`, {bytes} bytes and {messages} messages, has no room for what its senders may have on their way"
+        "the input buffer of task `{task}`, {bytes} bytes and {messages} messages, has no room for what must wait there"
     )]
     NoRoom {
         /// The task.
@@ -48,6 +50,8 @@ pub enum ProgramError {
         bytes: usize,
         /// Most messages in it.
         messages: usize,
+        /// A buffer that has; none if the largest has not.
+        enough: Option<InputBuffer>,
     },
     /// The tasks need a file.
     #[error("task `{task}` needs a file")]
@@ -80,8 +84,25 @@ impl Help for ProgramError {
             Self::TooMuchMemory { .. } => "use fewer flows, \
          iterations or smaller blocks"
                 .to_owned(),
+            Self::NoRoom {
+                bytes,
+                messages,
+                enough: Some(enough),
+                ..
+            } => {
+                let sizes = [
+                    (enough.bytes, *bytes, "bytes"),
+                    (enough.messages, *messages, "messages"),
+                ];
+                let larger = sizes.into_iter().filter(|(size, given, _)| size > given);
+                let larger: Vec<String> = larger
+                    .map(|(size, _, what)| format!("{size} {what}"))
+                    .collect();
+                format!("it has with {}", larger.join(" and "))
+            }
             Self::NoRoom { .. } => {
-                "use fewer senders, fewer initial blocks or a larger buffer".to_owned()
+                "no buffer is large enough: use fewer initial blocks, or rates closer to each other"
+                    .to_owned()
             }
             Self::Input { error, .. } => error.help(),
             Self::OtherDecoder { .. } => "give them equal edges".to_owned(),

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use corecast_flow::expected;
-use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, InputBuffer, functional};
+use corecast_flow::{
+    Buffers, Changes, FlowFile, FlowProgram, Input, InputBuffer, Sharing, functional,
+};
 use corecast_kernels::jpeg::{Sampling, generate};
 
 fn folder() -> PathBuf {
@@ -20,12 +22,13 @@ fn program(name: &str, flows: u32, changes: Changes, message_bytes: usize) -> Fl
         Input::Random(_) => None,
     };
     let buffers = Buffers {
-        message_bytes,
-        input: Some(InputBuffer {
+        output_bytes: message_bytes,
+        input: InputBuffer {
             bytes: 512,
             word_bytes: 4,
             messages: 32,
-        }),
+        },
+        sharing: Sharing::Windows,
     };
     let program = FlowProgram::new(&file, flows, input.as_deref(), buffers);
     program.unwrap_or_else(|error| panic!("{name}: {error}"))

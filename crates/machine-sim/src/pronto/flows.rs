@@ -5,7 +5,7 @@ use corecast_chip::{Mesh, Pronto, System};
 use corecast_core::Help;
 use corecast_flow::functional::{self, OneCore};
 use corecast_flow::place::{self, PlaceError, Sites, Traffic};
-use corecast_flow::{Buffers, FlowProgram, FlowResult, InputBuffer, Placement};
+use corecast_flow::{Buffers, FlowProgram, FlowResult, InputBuffer, Placement, Sharing};
 use corecast_machine::{RunError, RunOptions, TaskError, Time};
 use thiserror::Error;
 
@@ -117,10 +117,10 @@ impl SimMachine {
             cores: cores.map(|core| mesh.grid.position(core)).collect(),
             memory: pronto.memory,
         };
-        // A message is moved into the output buffer as a whole; both have at most 1 MiB.
         let buffers = Buffers {
-            message_bytes: pronto.input_bytes.min(pronto.output_bytes) as usize,
-            input: Some(input_buffer(mesh, pronto)),
+            output_bytes: pronto.output_bytes as usize, // at most 1 MiB
+            input: input_buffer(mesh, pronto),
+            sharing: Sharing::Windows,
         };
         Ok((sites, buffers))
     }

@@ -2,7 +2,7 @@
 //! The paper's workloads, and one run of one of them.
 
 use corecast_chip::Chip;
-use corecast_flow::{Buffers, Changes, EdgeResult, FlowFile, FlowProgram, Placement};
+use corecast_flow::{Buffers, Changes, EdgeResult, FlowFile, FlowProgram, Placement, Sharing};
 use corecast_kernels::jpeg;
 use corecast_machine::{RunError, RunOptions};
 use corecast_machine_sim::SimMachine;
@@ -98,7 +98,7 @@ impl Case {
         let (_, buffers) = machine.tiles().map_err(RunError::from)?;
         // As in the paper: no acknowledgements by programs, only the hardware's.
         let buffers = Buffers {
-            input: None,
+            sharing: Sharing::Free,
             ..buffers
         };
         let input = self.workload.is_jpeg.then(|| picture(self.side));

@@ -17,7 +17,7 @@ mod record;
 
 use std::sync::Arc;
 
-use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, Placement};
+use corecast_flow::{Buffers, Changes, FlowFile, FlowProgram, Input, Placement, Sharing};
 use corecast_machine::{Limits, RunOptions, Watch};
 use corecast_machine_sim::pronto::{FlowSetup, Injectors};
 use rayon::prelude::*;
@@ -190,22 +190,26 @@ impl FlowStudy {
     /// # Errors
     /// A file that is no program on these tiles.
     pub fn programs(&self, input: Option<&[u8]>) -> Result<Vec<FlowPrograms>, StudyError> {
-        let shares = self.machine.senders_share_buffers();
-        let acknowledges = self.plan.acknowledges.unwrap_or(shares);
-        let buffers = Buffers {
-            message_bytes: self.tiles.message_bytes(),
-            input: acknowledges.then_some(self.tiles.input),
+        let sharing = match self.machine.senders_share_buffers() {
+            false => Sharing::Apart,
+            true if self.plan.acknowledges == Some(false) => Sharing::Free,
+            true => Sharing::Windows,
         };
         let mut all = Vec::new();
         for (file, sequential) in &self.files {
             for &flows in &self.flows {
-                let program = |file| {
-                    let program = FlowProgram::new(file, flows, input, buffers);
-                    program.map_err(FlowStudyError::from)
+                let program = |file, sharing| {
+                    let buffers = Buffers {
+                        output_bytes: self.tiles.output_bytes,
+                        input: self.tiles.input,
+                        sharing,
+                    };
+                    FlowProgram::new(file, flows, input, buffers).map_err(FlowStudyError::from)
                 };
                 all.push(FlowPrograms {
-                    flow: program(file)?,
-                    sequential: program(sequential)?,
+                    flow: program(file, sharing)?,
+                    // One core has nobody to share with.
+                    sequential: program(sequential, Sharing::Free)?,
                 });
             }
         }
