@@ -88,17 +88,34 @@ impl FlowFile {
     /// # Errors
     /// The first thing wrong with it.
     pub fn parse_with(text: &str, file: &str, changes: Changes) -> Result<Self, FileError> {
+        Self::parse_on(text, file, changes, None)
+    }
+
+    /// The same, for a chip whose tasks can be on these cores only.
+    ///
+    /// # Errors
+    /// The first thing wrong with it.
+    pub fn parse_on(
+        text: &str,
+        file: &str,
+        changes: Changes,
+        cores: Option<&[(u32, u32)]>,
+    ) -> Result<Self, FileError> {
         if text.len() > FILE_BYTES_MAX {
             let (file, bytes_max) = (file.to_owned(), FILE_BYTES_MAX);
             return Err(FileError::TooLarge { file, bytes_max });
         }
         let text = Text::new(file, text);
         let document = text.parse("docs/cli.md describes flow files")?;
-        read(&Section::root(&text, document.get_ref()), changes)
+        read(&Section::root(&text, document.get_ref()), changes, cores)
     }
 }
 
-fn read(root: &Section<'_>, changes: Changes) -> Result<FlowFile, FileError> {
+fn read(
+    root: &Section<'_>,
+    changes: Changes,
+    cores: Option<&[(u32, u32)]>,
+) -> Result<FlowFile, FileError> {
     let keys = [
         "name",
         "summary",
@@ -123,14 +140,19 @@ fn read(root: &Section<'_>, changes: Changes) -> Result<FlowFile, FileError> {
         .item("iterations")
         .map(|item| item.whole(1..=ITERATIONS_MAX));
     let flows = root.whole_or("flows", 1..=u64::from(FLOWS_MAX), 1)? as u32;
-    let entries = named(&root.need("tasks", "[tasks.NAME]")?.section()?)?;
+    let tasks = root.need("tasks", "[tasks.NAME]")?;
+    let entries = named(&tasks.section()?)?;
     let mut chains = Vec::new();
     for (name, item) in &entries {
         chains.push(tasks::chain(name, item, changes)?);
     }
+    if changes.stages.is_some() && chains.iter().all(|chain| chain.bytes == 0) {
+        let at = tasks.place();
+        return Err(FileError::NoStages { at });
+    }
     let graph = edges::graph(root, name, &chains)?;
     Ok(FlowFile {
-        placement: placement::placement(root, &graph, flows)?,
+        placement: placement::placement(root, &graph, flows, cores)?,
         summary: summary.to_owned(),
         flows,
         iterations: iterations.transpose()?,

@@ -54,7 +54,7 @@ pub enum PlaceError {
         y: u32,
     },
     /// Places are given for another number of flows.
-    #[error("the file says where the tasks of {given} of {flows} flows are")]
+    #[error("the file places the tasks of {given} flow{}, not of {flows}", if *given == 1 { "" } else { "s" })]
     OtherFlows {
         /// How many the file places.
         given: usize,
@@ -113,7 +113,11 @@ impl Help for PlaceError {
         match self {
             Self::TooFewCores { .. } => "use fewer flows or stages, or a larger chip".to_owned(),
             Self::NoCore { .. } => "there is no core that tasks can use".to_owned(),
-            Self::OtherFlows { .. } => "choose a placement that is worked out".to_owned(),
+            Self::OtherFlows { .. } => {
+                "keep the file's number of flows, or choose a placement that \
+         is worked out: near, row, column or random"
+                    .to_owned()
+            }
         }
     }
 }

@@ -50,6 +50,12 @@ pub enum FileError {
         /// What was written.
         found: String,
     },
+    /// A number of stages for a file in which no task has any.
+    #[error("{at}: no task has `stages`, of which there is to be another number")]
+    NoStages {
+        /// Where its tasks are.
+        at: Box<Location>,
+    },
     /// Tasks and edges that are no graph.
     #[error("{at}: {error}")]
     Graph {
@@ -69,6 +75,9 @@ impl Help for FileError {
             Self::Entry(error) => error.help(),
             Self::Graph { error, .. } => error.help(),
             Self::Exclusive { .. } => "keep one of them".to_owned(),
+            Self::NoStages { .. } => "leave the number of stages out, or write `stages = 3` and \
+         `stage_bytes = 256` into the table of a task"
+                .to_owned(),
             Self::BadName { .. } => "names have 1 to 40 lower-case letters, digits and `-`, and \
          `memory` is taken"
                 .to_owned(),

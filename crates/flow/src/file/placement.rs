@@ -11,6 +11,9 @@ use crate::graph::{Graph, GraphError};
 /// Largest coordinate of a core.
 const COORDINATE_MAX: u64 = 65_535;
 
+/// Places without a core that an error names.
+const SHOWN: usize = 8;
+
 /// Which core runs which task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Placement {
@@ -38,6 +41,7 @@ pub(super) fn placement(
     root: &Section<'_>,
     graph: &Graph,
     flows: u32,
+    cores: Option<&[(u32, u32)]>,
 ) -> Result<Placement, FileError> {
     let Some(item) = root.item("placement") else {
         return Ok(Placement::Near);
@@ -70,7 +74,8 @@ pub(super) fn placement(
             1 => vec![entry.clone()],
             _ => list(&entry)?,
         };
-        if of_flows.len() != flows as usize {
+        let is_list = |item: &Item<'_>| matches!(item.value(), DeValue::Array(_));
+        if of_flows.len() != flows as usize || flows > 1 && !of_flows.iter().all(is_list) {
             let accepted = format!("{flows} places [x, y], one for every flow");
             return Err(entry.refuse(accepted).into());
         }
@@ -84,8 +89,33 @@ pub(super) fn placement(
             if given.iter().flatten().any(|&taken| taken == at) {
                 return Err(place.refuse("a core that no other task has").into());
             }
+            if let Some(cores) = cores.filter(|cores| !cores.contains(&at)) {
+                return Err(place.refuse(described(cores)).into());
+            }
             given[flow].push(at);
         }
     }
     Ok(Placement::Given(given))
+}
+
+/// Where tasks can be, in words.
+fn described(cores: &[(u32, u32)]) -> String {
+    let width = cores.iter().map(|core| core.0 + 1).max().unwrap_or(0);
+    let height = cores.iter().map(|core| core.1 + 1).max().unwrap_or(0);
+    let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    let without = all.filter(|place| !cores.contains(place));
+    let without: Vec<String> = without
+        .take(SHOWN + 1)
+        .map(|(x, y)| format!("[{x}, {y}]"))
+        .collect();
+    let but = match without.len() {
+        0 => String::new(),
+        1..=SHOWN => format!(", but not {}", without.join(", ")),
+        _ => ", where there is a core".to_owned(),
+    };
+    format!(
+        "[x, y] with x from 0 to {} and y from 0 to {}{but}",
+        width.saturating_sub(1),
+        height.saturating_sub(1)
+    )
 }

@@ -110,8 +110,12 @@ impl FlowStudy {
         let chip = &plan.chip.chip;
         let tiles = Tiles::of(chip)?;
         let machine = plan.machine.on(chip, None)?;
+        // Places are looked at where they are used.
+        let is_placed = plan.placements.is_none() && machine.places_tasks();
+        let cores = is_placed.then_some(tiles.sites.cores.as_slice());
         let read = |changes| {
-            FlowFile::parse_with(&plan.text, &plan.file, changes).map_err(FlowStudyError::from)
+            let file = FlowFile::parse_on(&plan.text, &plan.file, changes, cores);
+            file.map_err(FlowStudyError::from)
         };
         let stages = match &plan.stages {
             Some(stages) => stages.iter().copied().map(Some).collect(),
