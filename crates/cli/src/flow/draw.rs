@@ -90,6 +90,7 @@ fn csv(study: &FlowStudy, cases: &[FlowCase]) -> String {
     let mut csv = Csv::new(&[
         "name",
         "machine",
+        "stages",
         "flows",
         "tasks",
         "placement",
@@ -105,14 +106,16 @@ fn csv(study: &FlowStudy, cases: &[FlowCase]) -> String {
         "stalled_output_ns",
         "idle_ns",
     ]);
-    let chip = study.settings.chip.as_deref();
-    let machine = chip.unwrap_or(study.machine.kind().name());
+    let machine = study.machine.kind().name();
     for case in cases {
         for task in &case.result.tasks {
             let [computing, communicating, input, output, idle] = task.split.parts();
             csv.line(&[
                 &case.program.graph().name(),
                 &machine,
+                &case
+                    .stages
+                    .map_or(String::new(), |stages| stages.to_string()),
                 &case.program.flows(),
                 &case.program.tasks(),
                 &case.placement.unwrap_or_default(),

@@ -147,8 +147,10 @@ fn pictures_and_tables_are_written() {
     assert_eq!(csv.lines().count(), 1 + 4);
     // Its own columns, then those of the settings.
     let columns = csv.lines().map(|line| line.split(',').count());
-    assert!(columns.into_iter().all(|count| count == 16 + 8), "{csv}");
-    assert!(csv.starts_with("name,machine,flows,"), "{csv}");
+    assert!(columns.into_iter().all(|count| count == 17 + 8), "{csv}");
+    assert!(csv.starts_with("name,machine,stages,flows,"), "{csv}");
+    // As in JSON; the chip is one of the settings, and nobody has asked for stages.
+    assert!(csv.contains("\nfir,sim,,1,4,near,"), "{csv}");
     assert!(
         csv.lines()
             .next()

@@ -67,6 +67,8 @@ impl Tiles {
 /// A flow, and what one core runs instead.
 #[derive(Clone, Debug)]
 pub struct FlowPrograms {
+    /// Stages of the tasks that have any; none = as the file says.
+    pub stages: Option<u32>,
     /// The flow.
     pub flow: FlowProgram,
     /// The same work in one task.
@@ -76,6 +78,8 @@ pub struct FlowPrograms {
 /// A run with all that is said about it.
 #[derive(Clone, Debug)]
 pub struct FlowCase {
+    /// Stages of the tasks that have any; none = as the file says.
+    pub stages: Option<u32>,
     /// The flow.
     pub program: FlowProgram,
     /// The word for the placement; none where tasks are not placed.
@@ -131,7 +135,11 @@ pub(crate) fn on_chip(
     programs: FlowPrograms,
     setup: &FlowSetup,
 ) -> Result<FlowCase, FlowStudyError> {
-    let FlowPrograms { flow, sequential } = programs;
+    let FlowPrograms {
+        stages,
+        flow,
+        sequential,
+    } = programs;
     let run = machine.run_flow(&flow, &sequential, setup);
     let run = run.map_err(|error| match error {
         FlowError::Run(error) => ended(&flow, error),
@@ -139,6 +147,7 @@ pub(crate) fn on_chip(
         error => FlowStudyError::Place(error),
     })?;
     Ok(FlowCase {
+        stages,
         placement: Some(placement_word(&setup.placement)),
         cost: Some(run.cost),
         displacements_ns: run.quiet.map(|quiet| run.result.displacements_ns(&quiet)),
@@ -157,7 +166,11 @@ pub(crate) fn on_host(
     programs: FlowPrograms,
     setup: &FlowSetup,
 ) -> Result<FlowCase, FlowStudyError> {
-    let FlowPrograms { flow, sequential } = programs;
+    let FlowPrograms {
+        stages,
+        flow,
+        sequential,
+    } = programs;
     let setup = TaskSetup {
         cycle: tiles.cycle,
         input_bytes: tiles.input.bytes,
@@ -173,6 +186,7 @@ pub(crate) fn on_host(
     let run = HostMachine.run_tasks(tasks, &flow, &setup);
     let run = run.map_err(|error| ended(&flow, error))?;
     Ok(FlowCase {
+        stages,
         placement: None,
         cost: None,
         result: FlowResult::new(&flow, &run, None, &plain.memory),

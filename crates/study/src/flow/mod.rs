@@ -200,7 +200,9 @@ impl FlowStudy {
             true => Sharing::Windows,
         };
         let mut all = Vec::new();
-        for (file, sequential) in &self.files {
+        let stages = self.plan.stages.iter().flatten().copied().map(Some);
+        let stages = stages.chain(std::iter::repeat(None));
+        for ((file, sequential), stages) in self.files.iter().zip(stages) {
             for &flows in &self.flows {
                 let program = |file, sharing| {
                     let buffers = Buffers {
@@ -211,6 +213,7 @@ impl FlowStudy {
                     FlowProgram::new(file, flows, input, buffers).map_err(FlowStudyError::from)
                 };
                 all.push(FlowPrograms {
+                    stages,
                     flow: program(file, sharing)?,
                     // One core has nobody to share with.
                     sequential: program(sequential, Sharing::Free)?,
