@@ -220,10 +220,16 @@ impl FlowProgram {
         }
     }
 
+    /// Bytes of the memory buffer.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        (self.flow_bytes * u64::from(self.flows)) as usize // at most `MEMORY_BYTES_MAX`
+    }
+
     /// The memory buffer at the start.
     #[must_use]
     pub fn memory(&self) -> Vec<u8> {
-        let mut memory = vec![0; (self.flow_bytes * u64::from(self.flows)) as usize];
+        let mut memory = vec![0; self.memory_bytes()];
         for flow in 0..self.flows {
             for (index, edge) in self.graph.edges().iter().enumerate() {
                 if edge.from != End::Memory {

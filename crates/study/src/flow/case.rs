@@ -5,7 +5,7 @@ use corecast_chip::{Chip, System};
 use corecast_core::Grid;
 use corecast_flow::place::Sites;
 use corecast_flow::{FlowProgram, FlowResult, InputBuffer, Placement, functional};
-use corecast_machine::Time;
+use corecast_machine::{TaskError, Time};
 use corecast_machine_host::{HostMachine, TaskSetup};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{FlowError, FlowSetup, PlacementCost, input_buffer};
@@ -140,6 +140,14 @@ pub(crate) fn on_chip(
         flow,
         sequential,
     } = programs;
+    // Told by the run as well, but after one without timing.
+    if let System::Pronto { pronto, .. } = machine.chip().system() {
+        let (bytes, max) = (flow.memory_bytes(), pronto.external_bytes);
+        if bytes as u64 > max {
+            let error = TaskError::MemoryTooSmall { bytes, max };
+            return Err(ended(&flow, error.into()));
+        }
+    }
     let run = machine.run_flow(&flow, &sequential, setup);
     let run = run.map_err(|error| match error {
         FlowError::Run(error) => ended(&flow, error),
