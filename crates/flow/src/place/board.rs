@@ -23,6 +23,12 @@ impl Board<'_> {
         partners.sum::<u64>() + self.traffic.memory[task] * hops(at, self.sites.memory)
     }
 
+    /// Whether anything makes a difference between cores for `task`.
+    pub(super) fn is_drawn(&self, task: usize) -> bool {
+        let mut partners = self.partners[task].iter();
+        self.traffic.memory[task] > 0 || partners.any(|&(partner, _)| self.core[partner].is_some())
+    }
+
     pub(super) fn put(&mut self, task: usize, core: usize) {
         self.core[task] = Some(core as u32);
         self.task[core] = Some(task);

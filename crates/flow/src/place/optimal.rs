@@ -84,11 +84,11 @@ impl Search<'_> {
             .collect();
         let mut sum = 0;
         for &task in &self.order[depth..] {
-            let best = free
-                .iter()
-                .map(|&core| self.board.cost_at(task, core))
-                .min();
-            sum += best.unwrap_or(0);
+            // Most tasks of a large graph are far from those that have a core, and free of cost.
+            if self.board.is_drawn(task) {
+                let costs = free.iter().map(|&core| self.board.cost_at(task, core));
+                sum += costs.min().unwrap_or(0);
+            }
             let waiting = self.board.partners[task]
                 .iter()
                 .filter(|&&(partner, _)| self.board.core[partner].is_none() && partner > task);
