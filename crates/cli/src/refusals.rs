@@ -2,7 +2,6 @@
 //! What studies refuse, in the words of the command line: the option, and what would be right.
 
 use corecast_chip::ChipError;
-use corecast_flow::ProgramError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
     ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, NoChoice,
@@ -147,22 +146,15 @@ fn flow(error: &FlowStudyError) -> Failure {
     match error {
         E::NoTiles { .. } => option("--chip").help("use --chip nagam, or a chip file based on it"),
         E::NoTasks { .. } => option("--machine").help("leave it out, or use sim, host or threads"),
-        E::Program(error) => Failure::library(error).help(match error {
-            ProgramError::NoRoom {
-                bytes,
-                messages,
-                enough: Some(enough),
-                ..
-            } => {
-                let keys = [
-                    ("input", enough.bytes, *bytes),
-                    ("status", enough.messages, *messages),
-                ];
-                let larger = keys.into_iter().filter(|(_, size, given)| size > given);
-                let set = larger.map(|(key, size, _)| format!(" --set endpoint.{key}={size}"));
+        E::Program(error) => Failure::library(error).help(match &error.larger()[..] {
+            [] => "docs/cli.md describes flow files".to_owned(),
+            larger => {
+                let set = larger.iter().map(|(what, size)| match *what {
+                    "bytes" => format!(" --set endpoint.input={size}"),
+                    _ => format!(" --set endpoint.status={size}"),
+                });
                 format!("run it with{}", set.collect::<String>())
             }
-            _ => "docs/cli.md describes flow files".to_owned(),
         }),
         E::TooManyCases { .. } => {
             Failure::input(error.to_string()).help("shorten --flows, --stages or --placement")

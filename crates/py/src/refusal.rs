@@ -398,12 +398,23 @@ fn flow(error: &FlowStudyError) -> Refusal {
         E::PlacedByOthers { .. } => refusal.help(format!("`placement`: {on_a_chip}")),
         E::NothingToDisturb { .. } => refusal.help(format!("`injectors`: {on_a_chip}")),
         E::QueuePerSender { .. } => refusal.help(format!("`flow_control`: {on_a_chip}")),
+        E::Program(error) if !error.larger().is_empty() => {
+            let larger = error.larger().into_iter();
+            let set = larger.map(|(what, size)| match what {
+                "bytes" => format!("endpoint__input={size}"),
+                _ => format!("endpoint__status={size}"),
+            });
+            refusal.help(format!(
+                "change the chip: {}",
+                set.collect::<Vec<_>>().join(", ")
+            ))
+        }
         E::BuffersTooSmall { waits, .. } => {
             let waits = waits.iter();
             let refusal = waits.fold(refusal, |refusal, (task, other)| {
                 refusal.help(format!("task `{task}` waits for task `{other}`"))
             });
-            refusal.help("use smaller blocks or rates, or larger buffers: endpoint__input=2048")
+            refusal.help("use smaller blocks or rates, or try flow_control=False")
         }
         E::Run { tasks, error: why } => flow_ended(error, tasks, why),
         _ => refusal,

@@ -75,6 +75,28 @@ pub enum ProgramError {
     },
 }
 
+impl ProgramError {
+    /// What of an input buffer is too small, `bytes` or `messages`, and which size is enough.
+    #[must_use]
+    pub fn larger(&self) -> Vec<(&'static str, usize)> {
+        let Self::NoRoom {
+            bytes,
+            messages,
+            enough: Some(enough),
+            ..
+        } = self
+        else {
+            return Vec::new();
+        };
+        let sizes = [
+            ("bytes", enough.bytes, *bytes),
+            ("messages", enough.messages, *messages),
+        ];
+        let larger = sizes.into_iter().filter(|(_, size, given)| size > given);
+        larger.map(|(what, size, _)| (what, size)).collect()
+    }
+}
+
 impl Help for ProgramError {
     fn help(&self) -> String {
         match self {
@@ -85,18 +107,11 @@ impl Help for ProgramError {
          iterations or smaller blocks"
                 .to_owned(),
             Self::NoRoom {
-                bytes,
-                messages,
-                enough: Some(enough),
-                ..
+                enough: Some(_), ..
             } => {
-                let sizes = [
-                    (enough.bytes, *bytes, "bytes"),
-                    (enough.messages, *messages, "messages"),
-                ];
-                let larger = sizes.into_iter().filter(|(size, given, _)| size > given);
+                let larger = self.larger().into_iter();
                 let larger: Vec<String> = larger
-                    .map(|(size, _, what)| format!("{size} {what}"))
+                    .map(|(what, size)| format!("{size} {what}"))
                     .collect();
                 format!("it has with {}", larger.join(" and "))
             }

@@ -3,19 +3,20 @@
 
 use corecast_core::Rank;
 use corecast_flow::{
-    Buffers, FlowFile, FlowProgram, FlowResult, InputBuffer, TaskProgram, Tile, functional,
+    Buffers, FlowFile, FlowProgram, FlowResult, InputBuffer, Sharing, TaskProgram, Tile, functional,
 };
 use corecast_kernels::jpeg::{Sampling, generate};
 use corecast_machine::{Cause, LibraryCall, RunError, RunOptions, TaskError, Time};
 use corecast_machine_host::{HostMachine, TaskSetup};
 
 const BUFFERS: Buffers = Buffers {
-    message_bytes: 256,
-    input: Some(InputBuffer {
+    output_bytes: 256,
+    input: InputBuffer {
         bytes: 512,
         word_bytes: 4,
         messages: 32,
-    }),
+    },
+    sharing: Sharing::Apart,
 };
 
 fn setup(memory: Vec<u8>) -> TaskSetup {
