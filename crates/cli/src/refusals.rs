@@ -2,6 +2,7 @@
 //! What studies refuse, in the words of the command line: the option, and what would be right.
 
 use corecast_chip::ChipError;
+use corecast_flow::ProgramError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{
     ARRIVAL_CYCLES_MAX, AdviceError, Asked, FlowStudyError, MACHINES, MachineError, NoChoice,
@@ -147,6 +148,9 @@ fn flow(error: &FlowStudyError) -> Failure {
         E::NoTiles { .. } => option("--chip").help("use --chip nagam, or a chip file based on it"),
         E::NoTasks { .. } => option("--machine").help("leave it out, or use sim, host or threads"),
         E::Program(error) => Failure::library(error).help(match &error.larger()[..] {
+            [] if matches!(error, ProgramError::NoRoom { .. }) => {
+                "or try `--flow-control off`: then it may still get through".to_owned()
+            }
             [] => "docs/cli.md describes flow files".to_owned(),
             larger => {
                 let set = larger.iter().map(|(what, size)| match *what {

@@ -52,7 +52,12 @@ pub(crate) struct NoRoom(pub usize);
 impl Room {
     /// For a run of so many iterations.
     pub(crate) fn plan(graph: &Graph, iterations: u64, buffers: Buffers) -> Result<Self, NoRoom> {
-        Self::within(graph, &bounds(graph, buffers.sharing), iterations, buffers)
+        Self::within(
+            graph,
+            &bounds(graph, iterations, buffers.sharing),
+            iterations,
+            buffers,
+        )
     }
 
     fn within(
@@ -85,7 +90,7 @@ impl Room {
     /// The input buffer with as much room as a graph needs, twice or four times or ... as large as
     /// it is, if there is one.
     pub(crate) fn enough(graph: &Graph, iterations: u64, buffers: Buffers) -> Option<InputBuffer> {
-        let (given, bounds) = (buffers.input, bounds(graph, buffers.sharing));
+        let (given, bounds) = (buffers.input, bounds(graph, iterations, buffers.sharing));
         let up_to =
             |given, max| successors(Some(given), |n| Some(2 * n)).take_while(move |&n| n <= max);
         let bytes =
@@ -410,7 +415,10 @@ mod tests {
             (2, 1, 16, 2, 1, 2),
         ];
         let looped = graph(3, &edges);
-        assert_eq!(bounds(&looped, Sharing::Windows), [None, Some(2), Some(2)]);
+        assert_eq!(
+            bounds(&looped, 100, Sharing::Windows),
+            [None, Some(2), Some(2)]
+        );
         let room = plan(&looped);
         assert!(room.windows[0].is_some() && room.windows[1..] == [None, None]);
     }
@@ -420,7 +428,7 @@ mod tests {
         let edges = [(0, 1, 8, 1, 1, 0), (1, 0, 8, 1, 1, 100), (2, 1, 8, 1, 1, 0)];
         let looped = graph(3, &edges);
         assert_eq!(
-            bounds(&looped, Sharing::Windows),
+            bounds(&looped, 100, Sharing::Windows),
             [Some(100), Some(100), None]
         );
         // They are 200 words, of 128.

@@ -138,6 +138,11 @@ fn graphs(firings_max: u32) -> impl Strategy<Value = Graph> {
     })
 }
 
+/// A task's rate and cycles.
+type Drawn = (u32, u64);
+/// An edge: from, to, bytes, rate, initial blocks.
+type Pair = (usize, usize, u32, u32, u32);
+
 /// Graphs of all kinds: different rates, initial blocks anywhere, cycles, few edges and many.
 fn all_graphs() -> impl Strategy<Value = Graph> {
     let tasks = (2_usize..=7, prop_oneof![Just(1_u32), Just(6)]).prop_flat_map(|(count, most)| {
@@ -157,7 +162,7 @@ fn all_graphs() -> impl Strategy<Value = Graph> {
             proptest::collection::vec(pair, 1..=12),
         )
     });
-    let graph = |(tasks, pairs): (Vec<(u32, u64)>, Vec<(usize, usize, u32, u32, u32)>)| {
+    let graph = |(tasks, pairs): (Vec<Drawn>, Vec<Pair>)| {
         let mut edges: Vec<Edge> = Vec::new();
         for (from, to, bytes, times, initial) in pairs {
             let ends = (End::Task(from), End::Task(to));
@@ -201,14 +206,15 @@ proptest! {
     }
 
     /// With different rates a graph can need more room than there is, with cycles and initial blocks,
-    /// too. That is found out before it runs, and it gets through with the room that it asks for.
+    /// too. That is found out before it runs, and it gets through with the room that it asks for. A
+    /// cycle may let a task be so far ahead that no buffer is large enough.
     #[test]
     fn graphs_get_through_with_the_room_that_they_ask_for(
         graph in prop_oneof![graphs(3), all_graphs()],
         iterations in 1_u64..=9,
     ) {
         let result = result(graph, iterations).map_err(TestCaseError::fail)?;
-        prop_assert!(result.is_some_and(|result| result.is_right()));
+        prop_assert!(result.is_none_or(|result| result.is_right()));
     }
 }
 

@@ -12,8 +12,9 @@ const STEPS_MAX: u64 = 200_000;
 
 /// For every edge, the most blocks that can be on it, if a cycle bounds them: the consumer fires only
 /// when nothing else of the cycles can, so the producer is as far ahead as it ever gets. Tasks outside
-/// are taken to have sent everything already. Where there are no windows nobody asks.
-pub(super) fn bounds(graph: &Graph, sharing: Sharing) -> Vec<Option<u64>> {
+/// are taken to have sent everything already. In so many iterations no more come to an edge than are
+/// sent in them. Where there are no windows nobody asks.
+pub(super) fn bounds(graph: &Graph, iterations: u64, sharing: Sharing) -> Vec<Option<u64>> {
     if sharing != Sharing::Windows {
         return vec![None; graph.edges().len()];
     }
@@ -22,7 +23,10 @@ pub(super) fn bounds(graph: &Graph, sharing: Sharing) -> Vec<Option<u64>> {
         let (End::Task(from), End::Task(to)) = (edge.from, edge.to) else {
             return None;
         };
-        (part[from] == part[to]).then(|| bound(graph, &part, index, to))
+        let all = iterations
+            .saturating_mul(graph.blocks(index))
+            .saturating_add(u64::from(edge.initial));
+        (part[from] == part[to]).then(|| bound(graph, &part, index, to).min(all))
     };
     graph.edges().iter().enumerate().map(bound).collect()
 }
