@@ -75,7 +75,8 @@ pub struct Certificate {
     pub violations: Vec<Violation>,
     /// Fewest messages that every connection must be able to hold so that the schedule completes,
     /// whatever the timing: 0 if every send may wait for its receiver (rendezvous), `None` if no
-    /// number is enough, or if a send or a receive has no partner. A connection is a sender, a receiver and a channel.
+    /// number is enough, or if a send or a receive has no partner. A connection is a sender, a receiver
+    /// and a channel.
     pub slots_needed: Option<u32>,
     /// The round and link shared by most messages; `None` if no link is used at all.
     pub busiest_link: Option<LinkShare>,

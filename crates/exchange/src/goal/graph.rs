@@ -173,7 +173,8 @@ fn parse_above(text: &str, large: usize) -> Result<Graph, Fault> {
 }
 
 /// A text without comments (without a slash), which begins in a line, in a piece for each of so many
-/// ranks, with their lines: pieces end with a brace, so that whatever a file says its words are those of its pieces.
+/// ranks, with their lines: pieces end with a brace, so that whatever a file says its words are those of
+/// its pieces.
 fn in_pieces(text: &str, mut line: u32, ranks: u64) -> Vec<(&str, u32)> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some(end) = rest.find('}').filter(|_| (pieces.len() as u64) < ranks) {

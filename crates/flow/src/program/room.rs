@@ -431,8 +431,10 @@ mod tests {
             bounds(&looped, 100, Sharing::Windows),
             [Some(100), Some(100), None]
         );
-        // They are 200 words, of 128.
-        assert!(Room::plan(&looped, 10, BUFFERS).is_err());
+        // They are 200 words, of 128; in ten iterations ten of them come.
+        assert!(Room::plan(&looped, 100, BUFFERS).is_err());
+        assert_eq!(bounds(&looped, 10, Sharing::Windows)[0], Some(10));
+        assert!(Room::plan(&looped, 10, BUFFERS).is_ok());
     }
 
     /// Blocks that wait for their order need windows that hold them, and nobody else's grow.
