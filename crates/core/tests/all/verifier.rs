@@ -160,7 +160,14 @@ fn peers_exist_and_are_others() {
         sends_to(2)[..],
         [Violation::UnknownPeer { peer: Rank(2), .. }]
     ));
-    assert!(matches!(sends_to(0)[..], [Violation::SelfMessage { .. }]));
+    let itself = sends_to(0);
+    assert!(matches!(itself[..], [Violation::SelfMessage { .. }]));
+    let named: Vec<_> = itself[0]
+        .steps()
+        .iter()
+        .map(|of| (of.rank, of.step))
+        .collect();
+    assert_eq!(named, [(Rank(0), 0)]);
 }
 
 /// What comes out of one added place may go into another, beside a chunk that stays what it is.
