@@ -491,11 +491,10 @@ fn rank_counts(
     if asked.is_empty() {
         return Ok(vec![chip.ranks_max().min(8)]);
     }
-    let max = machine.ranks_max(chip);
-    let check = |&ranks: &u64| match u32::try_from(ranks) {
-        _ if machine.seats_ranks() => check_cores(chip, ranks),
-        Ok(ranks) if (1..=max).contains(&ranks) => Ok(ranks),
-        _ => Err(StudyError::MachineRanks {
+    let check = |&ranks: &u64| match (machine.ranks_max(), u32::try_from(ranks)) {
+        (None, _) => check_cores(chip, ranks),
+        (Some(max), Ok(ranks)) if (1..=max).contains(&ranks) => Ok(ranks),
+        (Some(max), _) => Err(StudyError::MachineRanks {
             ranks,
             machine: machine.name(),
             max,

@@ -76,8 +76,8 @@ impl MachineKind for Cores {
         self.summary
     }
 
-    fn ranks_max(&self, _: &Chip) -> u32 {
-        self.ranks_max
+    fn ranks_max(&self) -> Option<u32> {
+        Some(self.ranks_max)
     }
 
     fn on(

@@ -57,11 +57,13 @@ pub trait MachineKind: Debug + Sync {
 
     /// Whether ranks sit on cores of the chip, so that it matters on which.
     fn seats_ranks(&self) -> bool {
-        false
+        self.ranks_max().is_none()
     }
 
-    /// Most ranks, for this chip.
-    fn ranks_max(&self, chip: &Chip) -> u32;
+    /// Most ranks, where that is not up to the chip, which has a core for each.
+    fn ranks_max(&self) -> Option<u32> {
+        None
+    }
 
     /// The machine for this chip. `fidelity` is how exactly a mesh is to be simulated; none leaves
     /// it to the machine.

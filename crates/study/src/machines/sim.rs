@@ -73,14 +73,6 @@ impl MachineKind for Layer {
         self.summary
     }
 
-    fn seats_ranks(&self) -> bool {
-        true
-    }
-
-    fn ranks_max(&self, chip: &Chip) -> u32 {
-        chip.ranks_max()
-    }
-
     fn on(
         &'static self,
         chip: &Chip,
