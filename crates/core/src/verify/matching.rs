@@ -4,6 +4,7 @@
 //! A *connection* is a sender, a receiver and a channel: its k-th message is what its k-th send sends
 //! and its k-th receive takes. A multicast is a message on one connection to each receiver.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::connections::{Connections, Expected, Numbered};
@@ -152,18 +153,15 @@ impl Matching {
         wrong: &mut Vec<(Key, Violation)>,
     ) {
         let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
-        let (sent, received) = (sender.last_round(), receiver.round);
-        if sent == received {
-            return;
-        }
-        let mismatch = Violation::RoundMismatch {
+        let mismatch = || Violation::RoundMismatch {
             at: at(schedule, ends[0], true),
             to: ends[1].0,
-            receives_in: received,
+            receives_in: receiver.round,
         };
-        match received < sent {
-            true => wrong.push((key, mismatch)),
-            false => self.late.push(mismatch),
+        match receiver.round.cmp(&sender.last_round()) {
+            Ordering::Less => wrong.push((key, mismatch())),
+            Ordering::Equal => {}
+            Ordering::Greater => self.late.push(mismatch()),
         }
     }
 }

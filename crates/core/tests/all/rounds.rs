@@ -105,6 +105,47 @@ fn what_waits_for_ever_gets_no_label_of_its_own() {
     assert_eq!(labels(2), [0, 1]);
 }
 
+/// Of a message that never arrives both ends get one label, however late it comes out and wherever the
+/// ranks stand in the table.
+#[test]
+fn labels_of_what_never_happens_reach_its_other_end() {
+    let spec = Spec::new(&Request::new(Collective::Bcast, 4, 8), Split::Even(1));
+    let mut builder = ScheduleBuilder::new("stuck", spec);
+    let chunks = builder.list(&[ChunkId(0)]);
+    builder.message(0, Rank(3), Rank(0), &[ChunkId(0)]);
+    for to in [0, 1, 2] {
+        builder.message(0, Rank(3), Rank(to), &[ChunkId(0)]);
+    }
+    let mut recv = |rank, from| {
+        let from = Rank(from);
+        let arrival = Arrival::Store;
+        builder.push(
+            0,
+            Rank(rank),
+            Op::Recv {
+                from,
+                chunks,
+                arrival,
+            },
+        )
+    };
+    recv(0, 1);
+    // Ranks 1 and 2 wait for each other, and rank 0 for rank 1.
+    recv(1, 2);
+    recv(2, 1);
+    for (from, to) in [(1, 0), (1, 2), (2, 1)] {
+        let to = Rank(to);
+        builder.push(0, Rank(from), Op::Send { to, chunks });
+    }
+    let schedule = verify::with_rounds(builder.finish());
+    let labels = |rank| {
+        let steps = schedule.steps(Rank(rank)).iter();
+        steps.map(|step| step.round.0).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(0), [0, 1, 3]);
+    assert_eq!((labels(1), labels(2)), (vec![2, 3, 3, 3], vec![3, 3, 3]));
+}
+
 /// Rank 1 takes what rank 0 sent first only behind what rank 0 sends on later, on another channel: until
 /// then the message waits in a slot, and no round has both of its ends.
 fn taken_late(label: [u32; 2]) -> ScheduleBuilder {
