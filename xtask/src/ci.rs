@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `cargo xtask ci`: everything, in two lanes.
 //!
-//! Cargo's steps follow one another, and often keep one core busy: while they run, a second lane does
-//! what has nothing to do with Cargo. What that one says is printed when it has ended.
+//! The steps that share one folder of Cargo follow one another, and often keep one core busy: while they
+//! run, a second lane does the rest. What that one says is printed when it has ended.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,17 +13,18 @@ use std::time::Instant;
 use crate::{CLIPPY, FORMAT, Part, TEST, apart, fuzz, py, root, rtl, site, steps, viewer};
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 6] = [
-    ("loom", apart::loom),
+const AFTER_TESTS: [(&str, Part); 3] =
+    [("loom", apart::loom), ("site", site::run), ("py", py::run)];
+
+/// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other.
+/// Two parts may install Debian's packages, so that they follow one another.
+const BESIDE: [(&str, Part); 5] = [
+    ("viewer", viewer::run),
+    ("rtl", rtl::run),
+    ("fuzz", |root| fuzz::run(root, None)),
     ("asan", apart::asan),
     ("tsan", apart::tsan),
-    ("fuzz", |root| fuzz::run(root, None)),
-    ("site", site::run),
-    ("py", py::run),
 ];
-
-/// The second lane; both parts may install Debian's packages, so that they follow one another.
-const BESIDE: [(&str, Part); 2] = [("viewer", viewer::run), ("rtl", rtl::run)];
 
 /// Runs all of it.
 ///
@@ -42,7 +43,7 @@ pub fn run() -> Result<(), String> {
     first?;
     match other.is_ok_and(|output| output.status.success()) {
         true => Ok(()),
-        false => Err("the lane of viewer and rtl, above".to_owned()),
+        false => Err("the second lane, above".to_owned()),
     }
 }
 
