@@ -14,6 +14,7 @@ mod mpi_clients;
 mod mpi_rules;
 mod mpi_suites;
 mod mutants;
+mod night;
 mod py;
 mod rtl;
 mod site;
@@ -63,7 +64,7 @@ const COMMANDS: &[Task] = &[
     task("ci", "everything that has to pass", |_| ci::run()),
     task(
         "beside",
-        "the part of `ci` that runs beside Cargo: viewer, rtl",
+        "the second half of `ci`, which runs beside the first",
         |_| ci::beside(),
     ),
     task("test", "what every change of Rust code has to pass", |_| {
@@ -109,6 +110,11 @@ const COMMANDS: &[Task] = &[
         "mutants [AREA] [K/N] [missed] [tests=TEXT]",
         "mutants of the code, not in `ci`",
         |arguments| mutants::run(root(), &mutants::Choice::read(arguments)?),
+    ),
+    task(
+        "night [MINUTES] [PARTS...]",
+        "what takes longer than `ci` may; so many minutes for what draws its cases",
+        |arguments| night::run(root(), arguments),
     ),
     task(
         "mpi-install DIR",

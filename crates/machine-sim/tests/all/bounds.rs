@@ -2,8 +2,8 @@
 //! No schedule beats the bound: built-in chips with random values, small meshes and tori, every
 //! collective by every algorithm, in both fidelities.
 //!
-//! `CORECAST_BOUND_CASES=100000` tries more, for nightly runs; a failure says the one line that
-//! replays it.
+//! `CORECAST_CASES=100000` tries more, `CORECAST_SEED` is the number of the first; a failure says the
+//! one line that replays it.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,6 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 
 /// Cases of a usual run, each with all algorithms of a collective.
 const CASES: u64 = 2000;
-const BASE: &str = "CORECAST_BOUND_BASE";
 
 /// Numbers that follow from a case's number.
 struct Dice(SplitMix64);
@@ -279,8 +278,8 @@ fn variable(name: &str) -> Option<u64> {
 
 #[test]
 fn no_schedule_on_any_chip_beats_the_bound() {
-    let first = variable(BASE).unwrap_or(0);
-    let cases = variable("CORECAST_BOUND_CASES").unwrap_or(CASES);
+    let first = variable("CORECAST_SEED").unwrap_or(0);
+    let cases = variable("CORECAST_CASES").unwrap_or(CASES);
     let (mut runs, mut valid) = (0, 0);
     let mut failures = Vec::new();
     for number in first..first + cases {
@@ -291,7 +290,7 @@ fn no_schedule_on_any_chip_beats_the_bound() {
         match case.check(&chip) {
             Ok(of_case) => runs += of_case,
             Err(what) => failures.push(format!(
-                "{what}\nreplay: {BASE}={number} CORECAST_BOUND_CASES=1 cargo test \
+                "{what}\nreplay: CORECAST_SEED={number} CORECAST_CASES=1 cargo test \
                  -p corecast-machine-sim --test all bounds"
             )),
         }
