@@ -191,7 +191,7 @@ impl<'a> Execution<'a> {
             matching,
             lanes,
             slots,
-            holdings: Holdings::initial(schedule),
+            holdings: Holdings::initial(schedule, matching.are_anywhere),
             next: lanes.first_step[..lanes.count()].to_vec(),
             progress: vec![Progress::default(); steps],
             outgoing: vec![None; lanes.count()],

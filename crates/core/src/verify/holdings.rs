@@ -7,7 +7,7 @@ use std::iter;
 use super::contributions::Contributions;
 use crate::collective::Combine;
 use crate::ids::{ChunkId, Rank};
-use crate::schedule::{Op, Schedule};
+use crate::schedule::Schedule;
 
 /// Above this many (rank, chunk) pairs a bit per pair is wasteful and a tree is used.
 const DENSE_PAIRS_MAX: u64 = 1 << 32;
@@ -45,12 +45,13 @@ impl Content {
 }
 
 impl Holdings {
-    /// The memory before the first step.
-    pub(super) fn initial(schedule: &Schedule) -> Self {
+    /// The memory before the first step; `are_anywhere` says whether a chunk may lie anywhere but in its own
+    /// place.
+    pub(super) fn initial(schedule: &Schedule, are_anywhere: bool) -> Self {
         let spec = schedule.spec();
         let (ranks, chunks) = (u64::from(spec.ranks()), u64::from(spec.chunks()));
         let combines = spec.collective().combine() != Combine::Nothing;
-        if has_places(schedule) {
+        if are_anywhere {
             let content = |rank: Rank, chunk| match combines {
                 true => Content::Partial(chunk, Contributions::of(rank.0)),
                 false => Content::Whole(chunk),
@@ -155,11 +156,4 @@ impl Holdings {
             }
         }
     }
-}
-
-/// Whether a chunk may lie anywhere but in its own place.
-pub(super) fn has_places(schedule: &Schedule) -> bool {
-    let mut steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
-    let has_more = !schedule.places().is_empty() || !schedule.moved().is_empty();
-    has_more || steps.any(|step| matches!(step.op, Op::Local { .. }))
 }

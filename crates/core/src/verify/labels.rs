@@ -22,7 +22,7 @@
 //! rank 1    receives x in round 0, sends x in round 1    accepted
 //! ```
 
-use super::holdings::has_places;
+use super::matching::Matching;
 use super::violation::{At, Collector, Violation};
 use crate::collective::Combine;
 use crate::ids::{ChunkId, Rank, RoundIdx};
@@ -30,11 +30,16 @@ use crate::schedule::{Arrival, Op, Schedule, Step};
 
 /// Reports every label that breaks a rule, in a schedule whose chunks and ranks exist. Steps of ranks
 /// with several streams are looked at in the order of `order`, in which they completed.
-pub(super) fn check(schedule: &Schedule, order: &[u32], found: &mut Collector) {
+pub(super) fn check(
+    schedule: &Schedule,
+    matching: &Matching,
+    order: &[u32],
+    found: &mut Collector,
+) {
     let mut arrivals = Arrivals {
         schedule,
         combines: schedule.spec().collective().combine() != Combine::Nothing,
-        has_places: has_places(schedule),
+        are_anywhere: matching.are_anywhere,
         latest: vec![NEVER; schedule.places_total() as usize],
     };
     let mut of_ranks = vec![
@@ -99,7 +104,7 @@ fn check_order(schedule: &Schedule, rank: Rank, found: &mut Collector) {
 struct Arrivals<'a> {
     schedule: &'a Schedule,
     combines: bool,
-    has_places: bool,
+    are_anywhere: bool,
     latest: Vec<(Rank, RoundIdx)>,
 }
 
@@ -162,7 +167,7 @@ impl Arrivals<'_> {
         let spec = self.schedule.spec();
         let latest = &mut self.latest[chunk.index()];
         let is_known = !self.combines
-            && !self.has_places
+            && !self.are_anywhere
             && (latest.0 == rank || spec.holds_initially(rank, chunk));
         if !is_known {
             let before = if latest.0 == rank { latest.1 } else { round };

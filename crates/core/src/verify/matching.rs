@@ -29,6 +29,11 @@ pub(super) struct Matching {
     pub messages: Vec<u32>,
     /// Messages that are received in a later round than they are sent in.
     pub late: Collector,
+    /// Messages that go from the place of one chunk into that of another. Whether what they carry ends where
+    /// it should turns out when the schedule is carried out.
+    pub renamed: Collector,
+    /// Whether a chunk may lie anywhere but in its own place.
+    pub are_anywhere: bool,
     /// Whether every send has a receive, and every receive a send.
     pub is_whole: bool,
 }
@@ -76,6 +81,8 @@ impl Matching {
             connection_of: vec![NONE; total],
             messages: Vec::new(),
             late: Collector::default(),
+            renamed: Collector::default(),
+            are_anywhere: false,
             is_whole: true,
         };
         let expected = Expected::new(schedule);
@@ -93,6 +100,7 @@ impl Matching {
             wrong.sort_by_key(|&(key, _)| key);
             wrong.drain(..).for_each(|(_, wrong)| found.push(wrong));
         }
+        matching.are_anywhere = !matching.renamed.is_empty() || has_places(schedule);
         matching
     }
 
@@ -136,9 +144,63 @@ impl Matching {
                     self.connection_of[receiver as usize] = (before + connection) as u32;
                     self.messages[before + connection] += 1;
                     let ends = [(from, number), (half.to, receiver)];
-                    compare(schedule, ends, |violation| wrong.push((key, violation)));
+                    self.compare(schedule, ends, key, wrong);
                     self.compare_rounds(schedule, ends, key, wrong);
                 }
+            }
+        }
+    }
+
+    /// Sender and receiver must name as many chunks, of the same sizes, and the same multicast.
+    fn compare(
+        &mut self,
+        schedule: &Schedule,
+        ends: [Numbered; 2],
+        key: Key,
+        wrong: &mut Vec<(Key, Violation)>,
+    ) {
+        let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
+        let received = receiver.recv_half().expect("a half of this step");
+        let at = || at(schedule, ends[0], true);
+        let to = ends[1].0;
+        let [sent, expected] = [sender, receiver].map(|step| match step.op {
+            Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
+            _ => None,
+        });
+        if sent != expected {
+            let mismatch = Violation::MulticastMismatch {
+                at: at(),
+                to,
+                sent,
+                received: expected,
+            };
+            wrong.push((key, mismatch));
+        }
+        let sent = sender.sent();
+        let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
+        if sent == received.chunks || ours == theirs {
+            return;
+        }
+        let mismatch = || Violation::ChunkMismatch {
+            at: at(),
+            to,
+            chunk: ours.iter().copied().find(|chunk| !theirs.contains(chunk)),
+        };
+        let is_renamed = is_renamed(schedule, ours, theirs);
+        match misfit(schedule, ours, theirs) {
+            _ if ours.len() != theirs.len() => wrong.push((key, mismatch())),
+            None if is_renamed => self.renamed.push(mismatch()),
+            None => {}
+            Some(_) if is_renamed => wrong.push((key, mismatch())),
+            Some((chunk, target)) => {
+                let misfit = Violation::WrongSize {
+                    at: at(),
+                    chunk,
+                    bytes: schedule.chunk_bytes(chunk),
+                    target,
+                    target_bytes: schedule.chunk_bytes(target),
+                };
+                wrong.push((key, misfit));
             }
         }
     }
@@ -226,56 +288,21 @@ fn locate(schedule: &Schedule, (rank, number): Numbered) -> (usize, &Step) {
     (index, &schedule.steps(rank)[index])
 }
 
-/// Sender and receiver must name the same chunks, or places of the same sizes, and the same multicast.
-fn compare(schedule: &Schedule, ends: [Numbered; 2], mut report: impl FnMut(Violation)) {
-    let [sender, receiver] = ends.map(|end| locate(schedule, end).1);
-    let received = receiver.recv_half().expect("a half of this step");
-    let at = || at(schedule, ends[0], true);
-    let to = ends[1].0;
-    let [sent, expected] = [sender, receiver].map(|step| match step.op {
-        Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
-        _ => None,
-    });
-    if sent != expected {
-        report(Violation::MulticastMismatch {
-            at: at(),
-            to,
-            sent,
-            received: expected,
-        });
-    }
-    let sent = sender.sent();
-    let (ours, theirs) = (schedule.chunks(sent), schedule.chunks(received.chunks));
-    if sent != received.chunks && ours != theirs {
-        if let Some(chunk) = mismatch(schedule, ours, theirs) {
-            report(Violation::ChunkMismatch {
-                at: at(),
-                to,
-                chunk,
-            });
-        } else if let Some((chunk, target)) = misfit(schedule, ours, theirs) {
-            report(Violation::WrongSize {
-                at: at(),
-                chunk,
-                bytes: schedule.chunk_bytes(chunk),
-                target,
-                target_bytes: schedule.chunk_bytes(target),
-            });
-        }
-    }
+/// Whether a chunk may lie anywhere but in its own place by other ways than messages between places of
+/// chunks.
+fn has_places(schedule: &Schedule) -> bool {
+    let mut steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
+    let has_more = !schedule.places().is_empty() || !schedule.moved().is_empty();
+    has_more || steps.any(|step| matches!(step.op, Op::Local { .. }))
 }
 
-/// Whether two lists differ in length or in the name of a chunk, with the first that is sent and not
-/// expected. What goes into an added place, or comes out of one, may be any chunk, and so may anything where
-/// chunks end in the places of others.
-fn mismatch(schedule: &Schedule, ours: &[ChunkId], theirs: &[ChunkId]) -> Option<Option<ChunkId>> {
+/// Whether a pair of two lists has two different chunks. What goes into an added place, or comes out of one,
+/// may be any chunk, and so may anything where chunks end in the places of others.
+fn is_renamed(schedule: &Schedule, ours: &[ChunkId], theirs: &[ChunkId]) -> bool {
     let chunks = schedule.spec().chunks();
-    let has_names = schedule.moved().is_empty();
-    let is_named = |chunk: &ChunkId| has_names && chunk.0 < chunks;
     let mut pairs = ours.iter().zip(theirs);
-    let differ = ours.len() != theirs.len()
-        || pairs.any(|(our, their)| our != their && is_named(our) && is_named(their));
-    differ.then(|| ours.iter().copied().find(|chunk| !theirs.contains(chunk)))
+    schedule.moved().is_empty()
+        && pairs.any(|(our, their)| our != their && our.0.max(their.0) < chunks)
 }
 
 /// The first chunk that goes into a place of another size.

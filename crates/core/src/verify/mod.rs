@@ -163,18 +163,21 @@ pub fn verify(schedule: &Schedule, routes: &dyn Routes) -> Certificate {
     if structure_holds {
         let mut matching = matching::Matching::new(schedule, &mut found);
         if !schedule.has_streams() {
-            labels::check(schedule, &[], &mut found);
+            labels::check(schedule, &matching, &[], &mut found);
         }
-        // What an execution shows may be what a deadlock, a race or a wrong label leads to, and the
-        // list ends somewhere: these come first.
+        // What an execution shows may be what a deadlock, a race, a wrong label or a wrong name leads to,
+        // and the list ends somewhere: these come first.
         let mut shown = violation::Collector::default();
         let outcome = execute::run(schedule, &matching, &mut found, &mut shown);
         if schedule.has_streams() {
             races::check(schedule, &matching, &outcome.order, &mut found);
-            labels::check(schedule, &outcome.order, &mut found);
+            labels::check(schedule, &matching, &outcome.order, &mut found);
         }
         if outcome.slots_needed == Some(0) {
             found.extend(std::mem::take(&mut matching.late));
+        }
+        if !shown.is_empty() {
+            found.extend(std::mem::take(&mut matching.renamed));
         }
         found.extend(shown);
         // The execution passes over halves without a partner, at which the schedule would wait.

@@ -89,7 +89,8 @@ pub enum Violation {
     UnmatchedSend { at: At, to: Rank },
     /// A receive whose sender never sends.
     UnmatchedRecv { at: At, from: Rank },
-    /// Sender and receiver name different chunks.
+    /// Sender and receiver name different chunks: not as many, not of the same sizes, or something does not
+    /// lie where it should in the end.
     ChunkMismatch {
         at: At,
         to: Rank,

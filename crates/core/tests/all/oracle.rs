@@ -20,8 +20,8 @@ pub enum Broken {
     /// A step names a rank, a chunk or a multicast that does not exist, its own rank, or another's
     /// multicast; or it combines for nobody.
     Structure,
-    /// Sender and receiver disagree about chunks or rounds, or rounds disagree with what depends on
-    /// what.
+    /// Sender and receiver disagree about the sizes of chunks or about rounds, or rounds disagree with what
+    /// depends on what.
     Labels,
     /// A rank sends what it does not hold.
     Unheld,
@@ -29,6 +29,8 @@ pub enum Broken {
     Unreducible,
     /// A contribution enters a sum twice, even if the sum is thrown away later.
     Twice,
+    /// Contributions to two chunks enter one sum.
+    Mixed,
     /// Not every step completes when every send waits for its receiver.
     Stuck,
     /// A rank ends without what it was promised.
@@ -43,6 +45,8 @@ struct World<'a> {
     received: Vec<bool>,
     /// What the current step of a rank sends, as it was when the rank came to the step.
     outgoing: Vec<Option<Vec<Option<Value>>>>,
+    /// Whether something went from the place of one chunk into that of another.
+    has_renamed: bool,
 }
 
 /// Executes the schedule with every send waiting for its receiver and judges the result.
@@ -56,6 +60,7 @@ pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
         sent: vec![false; ranks],
         received: vec![false; ranks],
         outgoing: vec![None; ranks],
+        has_renamed: false,
     };
     (0..ranks).for_each(|rank| world.enter_step(rank));
     while world.sweep()? {}
@@ -63,13 +68,14 @@ pub fn judge(schedule: &Schedule) -> Result<(), Broken> {
     if !all_done {
         return Err(Broken::Stuck);
     }
-    check_rounds(schedule)?;
+    check_rounds(schedule, world.has_renamed)?;
     check_outcome(schedule.spec(), &world.memory)
 }
 
 /// Rounds never fall along a program, and what a rank got in some round it sends in a later one.
-/// Every pair of an earlier and a later step of a rank is looked at.
-fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
+/// Every pair of an earlier and a later step of a rank is looked at. Where chunks may be in any place
+/// everything that comes is news.
+fn check_rounds(schedule: &Schedule, has_renamed: bool) -> Result<(), Broken> {
     let spec = schedule.spec();
     let sends = |step: &Step| sent(step).map(|(round, _)| round);
     for rank in schedule.all_ranks() {
@@ -92,10 +98,11 @@ fn check_rounds(schedule: &Schedule) -> Result<(), Broken> {
                     half.is_some_and(|half| schedule.chunks(half.chunks).contains(chunk))
                 };
                 let owner = owner(spec, chunk.0 / spec.parts());
-                let is_news = match owner {
-                    None => true, // contributions are combined
-                    Some(owner) => owner != rank.0 && !before.iter().any(|s| receives(&s)),
-                };
+                let is_news = has_renamed
+                    || match owner {
+                        None => true, // contributions are combined
+                        Some(owner) => owner != rank.0 && !before.iter().any(|s| receives(&s)),
+                    };
                 let is_sent = schedule.chunks(chunks).contains(chunk);
                 if is_news && is_sent && round <= got.round {
                     return Err(Broken::Labels);
@@ -319,15 +326,19 @@ impl World<'_> {
                 Op::Multicast { number, .. } | Op::RecvMulticast { number, .. } => Some(number),
                 _ => None,
             });
-            let named = self.schedule.chunks(chunks);
-            let agree = named == self.schedule.chunks(receive.chunks)
-                && round == receive.round
-                && numbers[0] == numbers[1];
+            let schedule = self.schedule;
+            let lists = [chunks, receive.chunks].map(|list| schedule.chunks(list));
+            let [sizes, room] = lists.map(|list| {
+                let bytes = list.iter().map(|&chunk| schedule.chunk_bytes(chunk));
+                bytes.collect::<Vec<_>>()
+            });
+            self.has_renamed |= lists[0] != lists[1];
+            let agree = sizes == room && round == receive.round && numbers[0] == numbers[1];
             if !agree {
                 return Err(Broken::Labels);
             }
             let mut combined = Vec::new();
-            for (chunk, value) in named.iter().zip(values.clone()) {
+            for (chunk, value) in lists[1].iter().zip(values.clone()) {
                 let value = value.ok_or(Broken::Unheld)?;
                 let held = self.memory[to].get(&chunk.0).cloned();
                 match receive.arrival {
@@ -367,6 +378,11 @@ impl World<'_> {
             return Err(Broken::Unreducible);
         }
         let held = self.memory[rank].entry(chunk.0).or_default();
+        let mut chunks = held.keys().chain(arrived.keys()).map(|&(_, chunk)| chunk);
+        let first = chunks.next();
+        if chunks.any(|chunk| Some(chunk) != first) {
+            return Err(Broken::Mixed);
+        }
         for (&contribution, &times) in arrived {
             let total = held.entry(contribution).or_default();
             *total += times;

@@ -4,8 +4,8 @@
 
 use corecast_core::verify::{Awaits, Violation, Waiting};
 use corecast_core::{
-    Certificate, ChunkId, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request, Routes,
-    Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
+    Certificate, ChunkId, ChunkList, Collective, FullCrossbar, Grid, LinkId, Op, Rank, Request,
+    Routes, Schedule, ScheduleBuilder, Spec, Split, algorithm, verify,
 };
 
 fn builder(collective: Collective, ranks: u32, bytes: u64, parts: u32) -> ScheduleBuilder {
@@ -689,4 +689,38 @@ fn a_mismatch_names_the_chunk_that_is_not_expected() {
     assert_eq!(mismatch(&[0, 1], &[0, 2]), Some(Some(ChunkId(1))));
     assert_eq!(mismatch(&[2], &[0]), Some(Some(ChunkId(2))));
     assert_eq!(mismatch(&[0, 1], &[1, 0]), Some(None), "in another order");
+}
+
+/// What passes through the place of another chunk is followed: it may, if something brings it to its own.
+#[test]
+fn a_chunk_may_pass_through_the_place_of_another() {
+    let swapped = |brings_back: bool| {
+        let mut builder = builder(Collective::Bcast, 3, 8, 2);
+        let [there, back] = [[0, 1], [1, 0]].map(|of| builder.list(&of.map(ChunkId)));
+        let mut message = |round, [from, to]: [u32; 2], [sent, received]: [ChunkList; 2]| {
+            let [from, to] = [from, to].map(Rank);
+            builder.push(round, from, Op::Send { to, chunks: sent });
+            let recv = Op::Recv {
+                from,
+                chunks: received,
+                arrival: corecast_core::Arrival::Store,
+            };
+            builder.push(round, to, recv);
+        };
+        message(0, [0, 1], [there, back]);
+        message(1, [1, 2], [back, there]);
+        if brings_back {
+            message(2, [2, 1], [there, there]);
+        }
+        verify(&builder.finish(), &FullCrossbar)
+    };
+    let certificate = swapped(true);
+    assert_eq!(certificate.violations, []);
+    assert_eq!(certificate.redundant_bytes, 0);
+    let [first, second, end, _] = &swapped(false).violations[..] else {
+        panic!("two names and two places");
+    };
+    let is_name = |found| matches!(found, &Violation::ChunkMismatch { .. });
+    assert!(is_name(first) && is_name(second));
+    assert!(matches!(end, Violation::WrongChunk { rank: Rank(1), .. }));
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use corecast_core::verify::MessageEnds;
 use corecast_core::{
     Arrival, ChunkId, ChunkList, Collective, FullCrossbar, Op, Rank, Schedule, ScheduleBuilder,
     StepRef, Violation, verify,
@@ -51,31 +50,7 @@ pub(super) fn parse_counted(text: &str) -> Result<(Imported, bool), Fault> {
     if has_copies && let Some(other) = without_races(algo, &gpus, layout, &imported.schedule)? {
         (imported.schedule, imported.lines) = other;
     }
-    imported.notes.extend(renamed_note(&imported.schedule));
     Ok((imported, is_counted))
-}
-
-/// What cannot be judged of messages from the place of one chunk into that of another, if there are some: the
-/// verifier follows what passes through added places, and takes the others for the chunks that they are
-/// named for.
-fn renamed_note(schedule: &Schedule) -> Option<String> {
-    let chunks = schedule.spec().chunks();
-    let has_names = schedule.moved().is_empty();
-    let is_renamed = |[(from, sender), (to, receiver)]: &MessageEnds| {
-        let sent = schedule.steps(*from)[*sender].sent();
-        let half = schedule.steps(*to)[*receiver].recv_half();
-        let received = half.map_or(ChunkList::EMPTY, |half| half.chunks);
-        let mut pairs = schedule.chunks(sent).iter().zip(schedule.chunks(received));
-        pairs.any(|(one, other)| one != other && one.0.max(other.0) < chunks)
-    };
-    let messages = verify::messages(schedule).into_iter();
-    let count = messages.filter(is_renamed).count();
-    (has_names && count > 0).then(|| {
-        format!(
-            "{count} messages go from the place of one chunk into that of another: what passes through such \
-             places is not followed, and counts as wrong even where it comes out right"
-        )
-    })
 }
 
 /// A file whose copies ahead of forwards race, with the steps of [`Passing::Apart`] in their place, if

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use corecast_core::{Arrival, ChunkId, Collective, Op, Rank, Schedule};
+use corecast_core::{Arrival, ChunkId, ChunkList, Collective, Op, Rank, Schedule, verify};
 
 use crate::format::{Exported, lost};
 
@@ -35,6 +35,18 @@ impl Names {
     }
 }
 
+/// Whether a message is received under other names than it is sent.
+fn has_renamed(schedule: &Schedule) -> bool {
+    let messages = verify::messages(schedule).into_iter();
+    let mut lists = messages.map(|[(from, sender), (to, receiver)]| {
+        let sent = schedule.steps(from)[sender].sent();
+        let half = schedule.steps(to)[receiver].recv_half();
+        let received = half.map_or(ChunkList::EMPTY, |half| half.chunks);
+        [sent, received].map(|list| schedule.chunks(list))
+    });
+    lists.any(|[sent, received]| sent != received)
+}
+
 /// The file, or what of the schedule it cannot say.
 pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
     let spec = schedule.spec();
@@ -51,6 +63,9 @@ pub(super) fn text(schedule: &Schedule) -> Result<Exported, String> {
     }
     if !(schedule.places().is_empty() && schedule.moved().is_empty()) {
         return Err("places beside the chunks".to_owned());
+    }
+    if has_renamed(schedule) {
+        return Err("messages from the place of one chunk into that of another".to_owned());
     }
     if spec.ranks() < 2 || spec.bytes() == 0 {
         return Err("that nothing is sent".to_owned());
