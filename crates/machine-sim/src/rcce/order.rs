@@ -213,3 +213,103 @@ impl Ends {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::{
+        Arrival, ChunkId, Collective, Request, ScheduleBuilder, Spec, Split, verify,
+    };
+
+    use super::*;
+
+    /// What a rank does: to whom, from whom.
+    #[derive(Clone, Copy)]
+    enum Do {
+        Send(u32),
+        Recv(u32),
+        Exchange(u32, u32),
+        Forward(u32, u32),
+    }
+    use Do::{Exchange, Forward, Recv, Send};
+
+    /// Whether the only exchange sends first.
+    fn sends_first(ranks: &[&[Do]], is_coupled: bool) -> bool {
+        let request = Request::new(Collective::Bcast, ranks.len() as u32, 8);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        let chunks = builder.list(&[ChunkId(0)]);
+        let arrival = Arrival::Store;
+        for (rank, steps) in (0..).map(Rank).zip(ranks) {
+            for &step in *steps {
+                let [to, from] = match step {
+                    Send(other) | Recv(other) => [other; 2],
+                    Exchange(to, from) | Forward(to, from) => [to, from],
+                };
+                let [to, from] = [to, from].map(Rank);
+                let op = match step {
+                    Send(_) => Op::Send { to, chunks },
+                    Recv(_) => Op::Recv {
+                        from,
+                        chunks,
+                        arrival,
+                    },
+                    Exchange(..) => Op::Exchange {
+                        to,
+                        send: chunks,
+                        from,
+                        recv: chunks,
+                        arrival,
+                    },
+                    Forward(..) => Op::Forward {
+                        from,
+                        to,
+                        chunks,
+                        arrival,
+                    },
+                };
+                builder.push(0, rank, op);
+            }
+        }
+        let schedule = builder.finish();
+        let mut first = vec![0];
+        for rank in schedule.all_ranks() {
+            first.push(first[rank.index()] + schedule.steps(rank).len());
+        }
+        let pairs = verify::messages(&schedule);
+        let order = super::sends_first(&schedule, &first, &pairs, |_| is_coupled);
+        let steps = schedule.all_ranks().flat_map(|rank| schedule.steps(rank));
+        let mut exchanges = steps.zip(order);
+        let is_exchange = |op| matches!(op, Op::Exchange { .. });
+        let of_exchange = exchanges.find(|(step, _)| is_exchange(step.op));
+        of_exchange.expect("there is one").1
+    }
+
+    /// Rank 1 takes what rank 0 exchanges at once if it stores it; if it passes on pieces, only with rank 2,
+    /// which comes to that later than rank 0 receives.
+    #[test]
+    fn only_pieces_wait_for_who_gets_them() {
+        let ranks: [&[Do]; 5] = [
+            &[Exchange(1, 3)],
+            &[Forward(2, 0)],
+            &[Recv(3), Recv(4), Recv(1)],
+            &[Send(2), Send(0)],
+            &[Send(2)],
+        ];
+        assert!(sends_first(&ranks, false));
+        assert!(!sends_first(&ranks, true));
+    }
+
+    /// Rank 1 has nothing to pass on to the exchange of rank 2 before rank 0 comes to it, later than rank 3
+    /// takes what rank 2 sends.
+    #[test]
+    fn who_stores_what_it_forwards_receives_first() {
+        let ranks: [&[Do]; 6] = [
+            &[Send(5), Send(1)],
+            &[Forward(2, 0)],
+            &[Exchange(3, 1)],
+            &[Recv(4), Recv(2)],
+            &[Send(3)],
+            &[Recv(0)],
+        ];
+        assert!(sends_first(&ranks, false));
+    }
+}

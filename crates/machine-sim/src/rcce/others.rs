@@ -176,4 +176,21 @@ mod tests {
         assert_eq!(waiting(created.saturating_sub(Time::from_ps(1))), 0);
         assert_eq!(waiting(created), 1);
     }
+
+    /// A packet is held back where as much waits as a core may have under way, and not for less.
+    #[test]
+    fn as_much_waits_as_may_be_under_way() {
+        let is_sent = |less: Time| {
+            let others = others();
+            let created = others.period * others.traffic.borrow().next_cycle();
+            for link in &others.links {
+                link.serve(created, Time::ZERO, others.backlog_max.saturating_sub(less));
+            }
+            others.advance(created);
+            let mut waits = others.ports.iter().map(|port| port.backlog(created));
+            waits.any(|wait| wait > Time::ZERO)
+        };
+        assert!(!is_sent(Time::ZERO));
+        assert!(is_sent(Time::from_ps(1)));
+    }
 }

@@ -215,6 +215,54 @@ mod tests {
         );
     }
 
+    /// What combines does not pass on pieces, whoever sends them to it: rank 2 takes what comes from rank 0
+    /// by rank 1 before rank 5 is there, and rank 0 sends first.
+    #[test]
+    fn pieces_end_where_they_are_combined() {
+        let request = Request::new(Collective::Bcast, 6, 64);
+        let mut builder = ScheduleBuilder::new("by hand", Spec::new(&request, Split::Even(1)));
+        builder.set_piece_bytes(Some(16));
+        let chunks = builder.list(&[ChunkId(0)]);
+        let send = |to| Op::Send {
+            to: Rank(to),
+            chunks,
+        };
+        let recv = |from| Op::Recv {
+            from: Rank(from),
+            chunks,
+            arrival: Arrival::Store,
+        };
+        let forward = |from, to, arrival| Op::Forward {
+            from: Rank(from),
+            to: Rank(to),
+            chunks,
+            arrival,
+        };
+        let exchange = Op::Exchange {
+            to: Rank(1),
+            send: chunks,
+            from: Rank(3),
+            recv: chunks,
+            arrival: Arrival::Store,
+        };
+        let steps = [
+            (0, exchange),
+            (1, forward(0, 2, Arrival::Store)),
+            (2, forward(1, 5, Arrival::Reduce)),
+            (3, send(5)),
+            (3, send(0)),
+            (4, send(5)),
+            (5, recv(3)),
+            (5, recv(4)),
+            (5, recv(2)),
+        ];
+        for (rank, step) in steps {
+            builder.push(0, Rank(rank), step);
+        }
+        let plan = Plan::new(&builder.finish(), Library::Rcce, 1024, 32);
+        assert!(plan.step(Rank(0), 0).sends_first);
+    }
+
     /// Round a circle every other one sends first; of an odd one two neighbours do.
     #[test]
     fn every_other_one_of_a_circle_sends_first() {
