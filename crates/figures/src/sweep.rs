@@ -18,6 +18,8 @@ pub struct Swept<'a> {
     pub is_timed: bool,
     /// Whether there is a bound to compare cycles with; there is none for the library's messages.
     pub is_bounded: bool,
+    /// Runs behind every time: their mean, or their median where times are those of a wall clock.
+    pub repeat: u32,
     /// Rank counts.
     pub ranks: &'a [u32],
     /// Sizes in bytes.
@@ -33,8 +35,23 @@ impl<'a> Swept<'a> {
             place: study.machine.place(),
             is_timed: study.is_timed(),
             is_bounded: study.is_bounded(),
+            repeat: study.plan.repeat,
             ranks: &study.ranks,
             sizes: &study.plan.sizes,
+        }
+    }
+
+    /// What an axis of times says.
+    fn time_label(&self, shown: Lines) -> String {
+        let what = match (self.is_timed, shown.is_absolute || !self.is_bounded) {
+            (true, _) => "makespan (ns)",
+            (false, true) => "makespan (cycles)",
+            (false, false) => "makespan / lower bound",
+        };
+        match (self.repeat, self.is_timed) {
+            (1, _) => what.to_owned(),
+            (runs, true) => format!("{what}, median of {runs} runs"),
+            (runs, false) => format!("{what}, mean of {runs} runs"),
         }
     }
 }
@@ -115,11 +132,7 @@ pub fn sweep_chart(
     let chart = LineChart {
         title: format!("{}: {what}{left_out}", verdict(winners, "sizes")),
         x_label: "size (bytes)".to_owned(),
-        y_label: match (swept.is_timed, shown.is_absolute || !swept.is_bounded) {
-            (true, _) => "makespan (ns), median".to_owned(),
-            (false, true) => "makespan (cycles)".to_owned(),
-            (false, false) => "makespan / lower bound".to_owned(),
-        },
+        y_label: swept.time_label(shown),
         x_scale,
         y_scale: Scale::spanning(values),
         marks: Vec::new(),

@@ -7,6 +7,7 @@
 //! their own, so that rows of several files can be put into one table; pictures as a small line at
 //! their foot.
 
+use corecast_core::Tuning;
 use corecast_core::hash::fnv_1a;
 use corecast_sim::traffic::{Load, Pattern};
 use serde::Serialize;
@@ -289,8 +290,15 @@ impl Settings {
             .into_iter()
             .filter_map(|(what, size)| Some(Choice::new(what, size?)));
         all.extend(sizes);
-        if of.flow_control_option != "auto" {
+        let usual = Tuning::default();
+        if of.flow_control_option != usual.flow_control.name() {
             all.push(Choice::new("flow_control", &of.flow_control_option));
+        }
+        if of.status_bits != usual.status_bits {
+            all.push(Choice::new("status_bits", of.status_bits));
+        }
+        if of.arity != usual.arity {
+            all.push(Choice::new("arity", of.arity));
         }
         all.extend(self.surroundings());
         all
@@ -372,6 +380,37 @@ mod tests {
         ];
         let columns: Vec<(&str, &str)> = columns.iter().map(|(n, v)| (&n[..], &v[..])).collect();
         assert_eq!(columns, expected);
+    }
+
+    /// Whatever tuning has, a choice is of the field that says it.
+    #[test]
+    fn every_choice_of_tuning_is_told() {
+        let chip = ChipChoice::find("scc", &[]).expect("built in");
+        let mut plan = Plan::new(chip, corecast_core::Collective::Bcast);
+        let choices = |plan: &Plan| settings().with_plan(plan).choices();
+        let usual = choices(&plan);
+        // A field that is new has to be named here, and to be told.
+        let Tuning {
+            part_bytes,
+            piece_bytes,
+            flow_control,
+            status_bits,
+            arity,
+        } = &mut plan.tuning;
+        (*part_bytes, *piece_bytes) = (Some(3), Some(2));
+        *flow_control = corecast_core::FlowControl::On;
+        (*status_bits, *arity) = (*status_bits + 1, *arity + 1);
+        let mut told = choices(&plan);
+        told.retain(|choice| !usual.contains(choice));
+        let told: Vec<&str> = told.iter().map(|choice| choice.what).collect();
+        let all = [
+            "part_bytes",
+            "piece_bytes",
+            "flow_control",
+            "status_bits",
+            "arity",
+        ];
+        assert_eq!(told, all);
     }
 
     #[test]
