@@ -57,3 +57,16 @@ impl Interval {
         self.0 == Self::CYCLE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_of_a_cycle_add_up() {
+        let slow = Interval::of(1500, 1000);
+        assert_eq!([1, 2, 3, 4].map(|flits| slow.after(flits)), [2, 3, 5, 6]);
+        assert_eq!(Interval::of(800, 400), Interval::cycles(2));
+        assert_eq!(Interval::of(300, 300), Interval::cycles(1));
+    }
+}
