@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl.
-   Needs C11 or C++11, and of the library only <stdint.h>: a freestanding compiler is enough. */
+   Needs C11 or C++11, and of the library only <stdint.h>: a freestanding compiler is enough.
+   The calls for one node are not to interrupt each other: whose handler calls mpe_error masks it
+   around the others, or an mpe_issue that it interrupts does not see that its command was refused. */
 #ifndef MPE_H
 #define MPE_H
 
@@ -22,10 +24,25 @@ typedef volatile mpe_regs_t mpe_t;
 #define MPE_WRITE(mpe, reg, value) ((mpe)->reg = (value))
 #endif
 
+/* Between what a core does to its memory and what it does to the registers: the engine reads and
+   writes that memory, of which a compiler knows nothing. Where memory and registers are seen in
+   another order than the core's (other buses, caches, write buffers), define one that is enough. */
+#ifndef MPE_FENCE
+#ifdef __GNUC__
+#define MPE_FENCE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#else
+#include <stdatomic.h>
+#define MPE_FENCE() atomic_thread_fence(memory_order_seq_cst)
+#endif
+#endif
+
 /* Waits until none of `bits` of STATE is there; polls `limit` times at most, with 0 not at all. */
 static inline enum mpe_error mpe_wait(mpe_t *mpe, uint32_t bits, uint32_t limit) {
-  for (; limit != 0; limit--)
-    if (!(MPE_READ(mpe, STATE) & bits)) return MPE_OK;
+  for (; limit != 0; limit--) {
+    if (MPE_READ(mpe, STATE) & bits) continue;
+    MPE_FENCE();
+    return MPE_OK;
+  }
   return MPE_TIMEOUT;
 }
 
@@ -63,6 +80,7 @@ static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer
   MPE_WRITE(mpe, ADDR, addr);
   MPE_WRITE(mpe, LEN, len);
   MPE_WRITE(mpe, MEMBERS, op == MPE_SEND ? peer : members);
+  MPE_FENCE();
   MPE_WRITE(mpe, CMD, (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp);
   uint32_t state = MPE_READ(mpe, STATE);
   return mpe_is_refusal(state) ? mpe_error(mpe) : MPE_OK;
@@ -70,7 +88,9 @@ static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer
 
 /* Commands done so far, modulo 65536; they end in the order in which they were issued. */
 static inline uint32_t mpe_done(mpe_t *mpe) {
-  return MPE_READ(mpe, STATE) >> MPE_REGS__STATE__DONE_bp;
+  uint32_t done = MPE_READ(mpe, STATE) >> MPE_REGS__STATE__DONE_bp;
+  MPE_FENCE();
+  return done;
 }
 
 /* Reasons of the interrupt: MPE_REGS__IRQ_ENABLE__DONE_bm, MPE_REGS__IRQ_ENABLE__ERROR_bm or both;
@@ -84,6 +104,7 @@ static inline void mpe_interrupts(mpe_t *mpe, uint32_t reasons) {
    commands may have ended: mpe_done counts them. */
 static inline uint32_t mpe_interrupted(mpe_t *mpe) {
   uint32_t reasons = MPE_READ(mpe, IRQ_STATE);
+  MPE_FENCE();
   MPE_WRITE(mpe, IRQ_STATE, reasons & MPE_REGS__IRQ_STATE__DONE_bm);
   return reasons;
 }
@@ -100,7 +121,9 @@ static inline enum mpe_error mpe_finish(mpe_t *mpe, uint32_t limit) {
    their own; a message between two nodes is intact again when each has aborted or been free since. */
 static inline int mpe_abort(mpe_t *mpe) {
   MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ABORT_bm);
-  if (!(MPE_READ(mpe, STATE) & MPE_REGS__STATE__ABORTED_bm)) return 0;
+  uint32_t state = MPE_READ(mpe, STATE);
+  MPE_FENCE();
+  if (!(state & MPE_REGS__STATE__ABORTED_bm)) return 0;
   MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ABORTED_bm);
   return 1;
 }
