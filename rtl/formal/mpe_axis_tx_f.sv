@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Messages to packets: a marked word leaves exactly behind those that came before it, unchanged, and
 // is marked as the last of its packet exactly if it ended its message, or its message's first Depth
-// words. What is shown stays until it is taken, nothing stays behind once a message has ended and the
+// words, or was the last of a sender that aborted. What is shown stays until it is taken, nothing stays behind once a message has ended and the
 // stream is ready, and what the stream does is not seen on the bus but by the next message's sender.
 module mpe_axis_tx_f #(
   parameter  int Depth  = 2,
@@ -15,6 +15,7 @@ module mpe_axis_tx_f #(
   input logic             rx_end_i,
   input logic [DataW-1:0] rx_data_i,
   input logic             hold_i,
+  input logic             abort_i,
   input logic             tready_i,
   input logic             mark_i
 );
@@ -25,7 +26,8 @@ module mpe_axis_tx_f #(
   logic [DataW-1:0] tdata;
 
   mpe_axis_tx #(.NumNodes(4), .DataW(DataW), .Depth(Depth)) u_tx (
-    .clk_i(clk_i), .rst_ni(past_q), .peer_i(2'd2), .busy_o(busy), .err_long_o(err_long),
+    .clk_i(clk_i), .rst_ni(past_q), .peer_i(2'd2), .busy_o(busy), .abort_i(abort_i),
+    .err_long_o(err_long),
     .rx_peer_o(rx_peer), .rx_req_i(rx_req_i), .rx_rdy_o(rdy), .rx_src_o(rx_src),
     .rx_valid_i(rx_valid_i), .rx_end_i(rx_end_i), .rx_data_i(rx_data_i), .hold_i(hold_i),
     .tvalid_o(tvalid), .tready_i(tready_i), .tlast_o(tlast), .tdata_o(tdata));
@@ -41,13 +43,14 @@ module mpe_axis_tx_f #(
   logic              shown_q = 1'b0, tlast_q;
   logic [DataW-1:0]  tdata_q;
 
-  // The sender: a message is open from the ready to its end; nothing changes while the bus is held.
+  // The sender: a message is open from the ready to its end or the sender's abort; nothing else changes
+  // while the bus is held.
   logic             open_q = 1'b0, held_q = 1'b0, valid_q, end_q;
   logic [DataW-1:0] data_q;
   logic             word, keep, ends, out, mark;
   assign word = open_q && rx_valid_i && !hold_i;
   assign keep = word && kept_q != CountW'(Depth);
-  assign ends = open_q && rx_end_i && !hold_i;
+  assign ends = open_q && ((rx_end_i && !hold_i) || abort_i);
   assign out  = tvalid && tready_i;
   assign mark = mark_i && !marked_q && keep;
   always_comb begin
@@ -58,7 +61,7 @@ module mpe_axis_tx_f #(
 
   always_ff @(posedge clk_i) begin
     past_q  <= 1'b1;
-    held_q  <= past_q && hold_i;
+    held_q  <= past_q && hold_i && !abort_i;
     valid_q <= rx_valid_i;
     end_q   <= rx_end_i;
     data_q  <= rx_data_i;
@@ -66,7 +69,8 @@ module mpe_axis_tx_f #(
     tlast_q <= tlast;
     tdata_q <= tdata;
     if (past_q) begin
-      if (!hold_i) open_q <= open_q ? !rx_end_i : rdy;
+      if (abort_i)      open_q <= 1'b0;
+      else if (!hold_i) open_q <= open_q ? !rx_end_i : rdy;
       if (!open_q)   kept_q <= (rdy && !hold_i) ? '0 : kept_q;
       else if (keep) kept_q <= kept_q + CountW'(1);
       inside_q <= inside_q + (CountW+1)'(keep) - (CountW+1)'(out);
@@ -74,10 +78,12 @@ module mpe_axis_tx_f #(
         marked_q <= 1'b1;
         word_q   <= rx_data_i;
         ahead_q  <= inside_q - (CountW+1)'(out);
+        known_q  <= ends;
+        last_q   <= ends;
       end else begin
         if (marked_q && !known_q && (keep || ends)) begin
           known_q <= 1'b1;
-          last_q  <= ends;
+          last_q  <= !keep;
         end
         if (marked_q && !left_q && out) begin
           if (ahead_q == 0) left_q <= 1'b1;
@@ -121,6 +127,7 @@ module mpe_axis_tx_f #(
                                                  place + CountW'(1) == u_tx.count_q))));
       passed: cover (left_q && last_q && inside_q == 2 && open_q);
       cut:    cover (left_q && err_long);
+      given_up: cover (left_q && last_q && past_q && abort_i && inside_q != 0 && open_q);
     end
   end
 

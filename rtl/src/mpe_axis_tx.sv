@@ -6,7 +6,7 @@
 // the first Depth are dropped and told, as a receiver's are that are behind its length. So the bus is
 // never held, whatever the stream waits for, be it another port of the same bus. A word leaves when
 // the next one or the message's end is there, because only then is it known whether it is the last; an
-// empty message leaves no packet.
+// empty message leaves no packet. A sender that aborts sends neither, so its abort ends the message.
 module mpe_axis_tx #(
   parameter  int NumNodes = 4,
   parameter  int DataW    = 32,
@@ -17,6 +17,7 @@ module mpe_axis_tx #(
   input  logic             rst_ni,
   input  logic [IdW-1:0]   peer_i,      // whose messages; to change only while busy_o is low
   output logic             busy_o,
+  input  logic             abort_i,     // that node's: nothing more comes of its message
   output logic             err_long_o,  // a word behind the first Depth of its message was dropped
   output logic [IdW-1:0]   rx_peer_o,
   input  logic             rx_req_i,
@@ -50,7 +51,7 @@ module mpe_axis_tx #(
   logic [CountW-1:0] count_q, sent_q, next;  // words of the message that came, that have left
   logic              busy_q, ended_q, tvalid_q, tlast_q;
   logic [DataW-1:0]  tdata_q;
-  logic              word, full, store, is_last, pass;
+  logic              word, full, store, ends, is_last, pass;
 
   assign rx_peer_o  = peer_i;
   assign rx_src_o   = peer_i;
@@ -60,6 +61,7 @@ module mpe_axis_tx #(
   assign full       = count_q == CountW'(Depth);
   assign store      = word && !full;
   assign err_long_o = word && full;
+  assign ends       = abort_i || (rx_end_i && !hold_i);
 
   assign next    = sent_q + CountW'(1);
   assign is_last = next == count_q;
@@ -73,14 +75,15 @@ module mpe_axis_tx #(
       count_q  <= '0;
       sent_q   <= '0;
     end else begin
-      if (!hold_i) busy_q <= busy_q ? !rx_end_i : rx_rdy_o;
+      if (abort_i)      busy_q <= 1'b0;  // also what was granted in this clock
+      else if (!hold_i) busy_q <= busy_q ? !rx_end_i : rx_rdy_o;
       tvalid_q <= pass || (tvalid_q && !tready_i);
       if (pass && is_last) begin
         ended_q <= 1'b0;
         count_q <= '0;
         sent_q  <= '0;
       end else begin
-        if (busy_q && rx_end_i && !hold_i) ended_q <= count_q != '0;
+        if (busy_q && ends) ended_q <= store || count_q != '0;
         if (store) count_q <= count_q + CountW'(1);
         if (pass)  sent_q <= next;
       end

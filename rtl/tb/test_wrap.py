@@ -414,3 +414,26 @@ async def a_message_too_long_for_a_stream(dut):
     await apb.finish()
     counting.cancel()
     assert [list(frame[::4]) for frame in frames] == [list(range(64)), [5, 6, 7]] and told == 6
+
+
+@cocotb.test(timeout_time=200, timeout_unit="us")
+async def a_sender_to_a_stream_aborts(dut):
+    """At every clock of a message: the packet that has begun ends with the words that came, an end that
+    came first is one, and the next message is a packet of its own."""
+    apb, _, _, sink = await start(dut)
+    await fill(dut, 0, range(80))
+    lengths = set()
+    for delay in range(24):
+        await apb.issue(SEND, 2, 10, 8)
+        await clocks(dut, delay)
+        await apb.bus.write(STATE, ABORT)
+        await apb.bus.write(STATE, ABORTED)
+        await apb.issue(SEND, 2, 50, 3)
+        assert not (await apb.finish()) & ERROR
+        frames = [list((await sink.recv()).tdata[::4])]
+        if frames[0] != [50, 51, 52]:
+            frames.append(list((await sink.recv()).tdata[::4]))
+            assert frames[0] == list(range(10, 10 + len(frames[0]))), (delay, frames)
+            lengths.add(len(frames[0]))
+        assert frames[-1] == [50, 51, 52], (delay, frames)
+    assert len(lengths) > 5 and max(lengths) == 8, lengths

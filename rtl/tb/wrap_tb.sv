@@ -193,8 +193,8 @@ module wrap_tb #(
   assign s_axis_tready = in_ready && !loop_i;
 
   mpe_axis_tx #(.NumNodes(4), .Depth(64)) u_out (
-    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd0), .busy_o(busy[0]), .err_long_o(stream_long_o),
-    .rx_peer_o(rx_peer[2]),
+    .clk_i(clk_i), .rst_ni(rst_ni), .peer_i(2'd0), .busy_o(busy[0]), .abort_i(abort[0]),
+    .err_long_o(stream_long_o), .rx_peer_o(rx_peer[2]),
     .rx_req_i(rx_req[2]), .rx_rdy_o(rx_rdy[2]), .rx_src_o(rx_src[2]), .rx_valid_i(rx_valid[2]),
     .rx_end_i(rx_end[2]), .rx_data_i(rx_data[2]), .hold_i(hold), .tvalid_o(out_valid),
     .tready_i(loop_i ? in_ready : m_axis_tready), .tlast_o(m_axis_tlast), .tdata_o(m_axis_tdata));
