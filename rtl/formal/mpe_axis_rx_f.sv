@@ -83,7 +83,7 @@ module mpe_axis_rx_f #(
       in_order:  assert (!(marked_q && !left_q && valid && out_q == place_q) || ~data_n == word_q);
       not_lost:  assert (!(marked_q && !left_q) || (place_q < in_q && place_q >= out_q));
       no_word:   assert (!take || !closed_q);
-      idle_told: assert (busy == (in_q != 0));
+      idle_told: assert (busy == (in_q != 0 || take));
       bounded:   assert (32'(in_q) <= Depth && out_q <= in_q);
       // What induction needs: counters and where the marked word lies.
       counted:   assert (u_rx.count_q == in_q && (!granted_q || u_rx.sent_q == out_q));

@@ -111,7 +111,7 @@ module mpe_axis_tx_f #(
       goes_on:   assert (open_q || inside_q == (CountW+1)'(tvalid) || u_tx.pass ||
                          (tvalid && !tready_i));
       taken:     assert (open_q || inside_q != (CountW+1)'(tvalid) || rdy == rx_req_i);
-      idle_told: assert (busy == (open_q || inside_q != 0));
+      idle_told: assert (busy == (open_q || inside_q != 0 || rdy));
       // What induction needs: where the words are.
       opened:    assert (u_tx.busy_q == open_q && kept_q <= CountW'(Depth));
       counted:   assert (u_tx.count_q == ((open_q || u_tx.ended_q) ? kept_q : '0));

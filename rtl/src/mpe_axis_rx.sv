@@ -12,7 +12,7 @@ module mpe_axis_rx #(
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic [IdW-1:0]   peer_i,      // receiver; to change only while busy_o is low
-  output logic             busy_o,
+  output logic             busy_o,      // also in the clock in which the first word is taken
   input  logic             tvalid_i,
   output logic             tready_o,
   input  logic             tlast_i,
@@ -46,7 +46,7 @@ module mpe_axis_rx #(
 
   assign tready_o = state_q == Collect;
   assign take     = tvalid_i && tready_o;
-  assign busy_o   = state_q != Collect || count_q != '0;
+  assign busy_o   = state_q != Collect || count_q != '0 || take;
 
   always_comb begin
     state_d = state_q;

@@ -16,7 +16,7 @@ module mpe_axis_tx #(
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic [IdW-1:0]   peer_i,      // whose messages; to change only while busy_o is low
-  output logic             busy_o,
+  output logic             busy_o,      // also in the clock of the ready
   input  logic             abort_i,     // that node's: nothing more comes of its message
   output logic             err_long_o,  // a word behind the first Depth of its message was dropped
   output logic [IdW-1:0]   rx_peer_o,
@@ -56,7 +56,7 @@ module mpe_axis_tx #(
   assign rx_peer_o  = peer_i;
   assign rx_src_o   = peer_i;
   assign rx_rdy_o   = rx_req_i && !busy_q && !ended_q;
-  assign busy_o     = busy_q || ended_q || tvalid_q;
+  assign busy_o     = busy_q || ended_q || tvalid_q || rx_rdy_o;
   assign word       = busy_q && rx_valid_i && !hold_i;
   assign full       = count_q == CountW'(Depth);
   assign store      = word && !full;
