@@ -108,6 +108,7 @@ module mpe_apb_f #(
                          u_apb.from_regs.IRQ_ENABLE.error.value == u_model.enable_q[1]);
       state:     assert (u_apb.from_regs.STATE.error.value == u_model.error_q &&
                          u_apb.from_regs.STATE.aborted.value == u_model.aborted_q &&
+                         u_apb.from_regs.STATE.refused.value == u_model.refused_q &&
                          u_apb.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                          u_apb.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                          u_apb.u_port.written_q == u_model.check_q &&

@@ -147,6 +147,7 @@ module mpe_axil_f #(
                           u_axil.from_regs.IRQ_ENABLE.error.value == u_model.enable_q[1]);
       state:      assert (u_axil.from_regs.STATE.error.value == u_model.error_q &&
                           u_axil.from_regs.STATE.aborted.value == u_model.aborted_q &&
+                          u_axil.from_regs.STATE.refused.value == u_model.refused_q &&
                           u_axil.u_regs.field_storage.STATE.code.value == u_model.code_q &&
                           u_axil.from_regs.IRQ_STATE.done.value == u_model.ended_q &&
                           u_axil.u_port.written_q == u_model.check_q &&

@@ -39,6 +39,7 @@ module mpe_regs_f #(
   logic [1:0]      enable_q = '0;
   logic            abort_q = 1'b0;        // an abort was written a clock ago
   logic            aborted_q = 1'b0;
+  logic            refused_q = 1'b0;      // something was written in vain
   logic            check_q = 1'b0;        // a command was written a clock ago
   logic            pending_q = 1'b0;
   logic [4:0]      held_q = '0;           // commands that the engine holds
@@ -96,6 +97,8 @@ module mpe_regs_f #(
       held_q    <= abort_q ? '0 : held_q + 5'(pending_q && ready_i) - 5'(done_i);
       aborted_q <= (abort_q && (locked || held_q != 5'(done_i))) ||
                    (aborted_q && !(write && at == State && strobe_i[0] && data_i[5]));
+      refused_q <= (check_q && refused != mpe_pkg::ErrNone) || touched ||
+                   (refused_q && !(write && at == State && strobe_i[0] && data_i[7]));
       pending_q <= !abort_q && (pending_q ? !ready_i :
                                             (check_q && refused == mpe_pkg::ErrNone));
       if (!pending_q) shown_q <= {op_q, IdW'(peer_q), AddrW'(addr_q), LenW'(len_q),
@@ -113,7 +116,7 @@ module mpe_regs_f #(
       Len:     read_o = len_q;
       Members: read_o = members_q;
       Cmd:     read_o = {19'd0, peer_q, 6'd0, op_q};
-      State:   read_o = {done_q, 5'd0, code_q, 2'd0, aborted_q, error_q, 2'd0, active_i, locked};
+      State:   read_o = {done_q, 5'd0, code_q, refused_q, 1'b0, aborted_q, error_q, 2'd0, active_i, locked};
       Id:      read_o = {16'd0, 8'(NumNodes), 8'(NodeId)};
       Enable:  read_o = {30'd0, enable_q};
       Irq:     read_o = {30'd0, error_q, ended_q};

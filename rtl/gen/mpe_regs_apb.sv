@@ -174,6 +174,10 @@ module mpe_regs_apb (
                 logic load_next;
             } abort;
             struct {
+                logic next;
+                logic load_next;
+            } refused;
+            struct {
                 logic [2:0] next;
                 logic load_next;
             } code;
@@ -231,6 +235,9 @@ module mpe_regs_apb (
             struct {
                 logic value;
             } abort;
+            struct {
+                logic value;
+            } refused;
             struct {
                 logic [2:0] value;
             } code;
@@ -450,6 +457,32 @@ module mpe_regs_apb (
         end
     end
     assign hwif_out.STATE.abort.value = field_storage.STATE.abort.value;
+    // Field: mpe_regs.STATE.refused
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.STATE.refused.value;
+        load_next_c = '0;
+        if(hwif_in.STATE.refused.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.STATE && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.STATE.refused.value & ~(decoded_wr_data[7:7] & decoded_wr_biten[7:7]);
+            load_next_c = '1;
+        end
+        field_combo.STATE.refused.next = next_c;
+        field_combo.STATE.refused.load_next = load_next_c;
+    end
+    always_ff @(posedge clk or negedge arst_n) begin
+        if(~arst_n) begin
+            field_storage.STATE.refused.value <= 1'h0;
+        end else begin
+            if(field_combo.STATE.refused.load_next) begin
+                field_storage.STATE.refused.value <= field_combo.STATE.refused.next;
+            end
+        end
+    end
+    assign hwif_out.STATE.refused.value = field_storage.STATE.refused.value;
     // Field: mpe_regs.STATE.code
     always_comb begin
         automatic logic [2:0] next_c;
@@ -584,6 +617,7 @@ module mpe_regs_apb (
             readback_data_var[1] = hwif_in.STATE.active.next;
             readback_data_var[4] = field_storage.STATE.error.value;
             readback_data_var[5] = field_storage.STATE.aborted.value;
+            readback_data_var[7] = field_storage.STATE.refused.value;
             readback_data_var[10:8] = field_storage.STATE.code.value;
             readback_data_var[31:16] = hwif_in.STATE.done.next;
         end

@@ -62,6 +62,10 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__aborted__in_t;
 
     typedef struct {
+        logic hwset;
+    } mpe_regs__STATE__refused__in_t;
+
+    typedef struct {
         logic [2:0] next;
         logic we;
     } mpe_regs__STATE__code__in_t;
@@ -75,6 +79,7 @@ package mpe_regs_apb_pkg;
         mpe_regs__STATE__active__in_t active;
         mpe_regs__STATE__error__in_t error;
         mpe_regs__STATE__aborted__in_t aborted;
+        mpe_regs__STATE__refused__in_t refused;
         mpe_regs__STATE__code__in_t code;
         mpe_regs__STATE__done__in_t done;
     } mpe_regs__STATE__in_t;
@@ -171,6 +176,10 @@ package mpe_regs_apb_pkg;
     } mpe_regs__STATE__abort__out_t;
 
     typedef struct {
+        logic value;
+    } mpe_regs__STATE__refused__out_t;
+
+    typedef struct {
         logic [2:0] value;
     } mpe_regs__STATE__code__out_t;
 
@@ -178,6 +187,7 @@ package mpe_regs_apb_pkg;
         mpe_regs__STATE__error__out_t error;
         mpe_regs__STATE__aborted__out_t aborted;
         mpe_regs__STATE__abort__out_t abort;
+        mpe_regs__STATE__refused__out_t refused;
         mpe_regs__STATE__code__out_t code;
     } mpe_regs__STATE__out_t;
 

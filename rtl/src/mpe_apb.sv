@@ -42,7 +42,7 @@ module mpe_apb #(
 
   mpe_regs_apb_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_apb_pkg::mpe_regs__out_t from_regs;
-  logic                          pending, err, drops, touched, clears;
+  logic                          pending, err, refused, drops, touched, clears;
   logic [2:0]                    err_code;
   logic [15:0]                   done_count;
 
@@ -59,6 +59,7 @@ module mpe_apb #(
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
                                             (from_regs.STATE.error.swmod && clears));
     to_regs.STATE.aborted.hwset   = drops;
+    to_regs.STATE.refused.hwset   = refused;
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);
@@ -110,6 +111,7 @@ module mpe_apb #(
     .abort_i      (abort_o),
     .pending_o    (pending),
     .drops_o      (drops),
+    .refused_o    (refused),
     .err_o        (err),
     .err_code_o   (err_code),
     .done_count_o (done_count),

@@ -51,7 +51,7 @@ module mpe_axil #(
 
   mpe_regs_axil_pkg::mpe_regs__in_t  to_regs;
   mpe_regs_axil_pkg::mpe_regs__out_t from_regs;
-  logic                          pending, err, drops, touched, clears_q;
+  logic                          pending, err, refused, drops, touched, clears_q;
   logic [2:0]                    err_code;
   logic [15:0]                   done_count;
 
@@ -68,6 +68,7 @@ module mpe_axil #(
     to_regs.STATE.code.we         = err && (!from_regs.STATE.error.value ||
                                             (from_regs.STATE.error.swmod && clears_q));
     to_regs.STATE.aborted.hwset   = drops;
+    to_regs.STATE.refused.hwset   = refused;
     to_regs.STATE.done.next       = done_count;
     to_regs.ID.node.next          = 8'(NodeId);
     to_regs.ID.nodes.next         = 8'(NumNodes);
@@ -131,6 +132,7 @@ module mpe_axil #(
     .abort_i      (abort_o),
     .pending_o    (pending),
     .drops_o      (drops),
+    .refused_o    (refused),
     .err_o        (err),
     .err_code_o   (err_code),
     .done_count_o (done_count),

@@ -24,6 +24,7 @@ module mpe_port #(
   input  logic                abort_i,     // forgets the command that waits, and the engine all
   output logic                pending_o,
   output logic                drops_o,     // and there is one that does not end in this clock
+  output logic                refused_o,   // a command or a register of one was written in vain
   output logic                err_o,
   output logic [2:0]          err_code_o,
   output logic [15:0]         done_count_o,
@@ -40,7 +41,7 @@ module mpe_port #(
   input  logic                err_long_i
 );
 
-  logic        written_q, pending_q;
+  logic        written_q, pending_q, illegal, busy;
   logic [2:0]  code;
   logic [15:0] done_q, done_d;
   // Low bits of the commands that the engine has taken: behind those that have ended, it holds none.
@@ -78,12 +79,16 @@ module mpe_port #(
   assign done_d  = done_q + 16'(done_i);
   assign drops_o = abort_i && (pending_o || taken_q != TakenW'(done_d));
 
+  assign illegal   = written_q && code != mpe_pkg::ErrNone;
+  assign busy      = touch_i && pending_o;
+  assign refused_o = illegal || busy;
+
   always_comb begin
     err_code_o = mpe_pkg::ErrNone;
-    if (written_q && code != mpe_pkg::ErrNone) err_code_o = code;
-    else if (touch_i && pending_o)             err_code_o = mpe_pkg::ErrBusy;
-    else if (err_short_i)                      err_code_o = mpe_pkg::ErrShort;
-    else if (err_long_i)                       err_code_o = mpe_pkg::ErrLong;
+    if (illegal)          err_code_o = code;
+    else if (busy)        err_code_o = mpe_pkg::ErrBusy;
+    else if (err_short_i) err_code_o = mpe_pkg::ErrShort;
+    else if (err_long_i)  err_code_o = mpe_pkg::ErrLong;
   end
 
   assign err_o         = err_code_o != mpe_pkg::ErrNone;

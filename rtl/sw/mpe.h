@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Driver of one node's message passing engine. Registers: mpe_regs.h, written from mpe.rdl.
    Needs C11 or C++11, and of the library only <stdint.h>: a freestanding compiler is enough.
-   The calls for one node are not to interrupt each other: whose handler calls mpe_error masks it
-   around the others, or an mpe_issue that it interrupts does not see that its command was refused. */
+   The calls for one node are not to interrupt each other, but a handler may call mpe_interrupted,
+   mpe_done and mpe_error at any time: an mpe_issue that it interrupts still says whether it was
+   refused. */
 #ifndef MPE_H
 #define MPE_H
 
@@ -10,10 +11,11 @@
 
 enum mpe_op { MPE_BCAST = 0, MPE_SEND = 1, MPE_RECV = 2, MPE_FWD = 3 };
 
-/* Codes of STATE.code; 8 is the driver's own. */
+/* Codes of STATE.code; those from 8 on are the driver's own. */
 enum mpe_error {
   MPE_OK = 0, MPE_BAD_COMMAND, MPE_NO_SUCH_NODE, MPE_TO_ITSELF, MPE_BAD_MEMBERS,
-  MPE_WAS_PENDING, MPE_TOO_SHORT, MPE_TOO_LONG, MPE_TIMEOUT
+  MPE_WAS_PENDING, MPE_TOO_SHORT, MPE_TOO_LONG, MPE_TIMEOUT,
+  MPE_REFUSED  /* for a reason that is not known: the code is of a message's error, which was first */
 };
 
 typedef volatile mpe_regs_t mpe_t;
@@ -51,39 +53,52 @@ static inline enum mpe_error mpe_wait_room(mpe_t *mpe, uint32_t limit) {
   return mpe_wait(mpe, MPE_REGS__STATE__PENDING_bm, limit);
 }
 
-/* The first error since the last call, which clears it. */
-static inline enum mpe_error mpe_error(mpe_t *mpe) {
+/* Clears those of `bits` that STATE has; the error if there is one, cleared or not. */
+static inline enum mpe_error mpe_clear(mpe_t *mpe, uint32_t bits) {
   uint32_t state = MPE_READ(mpe, STATE);
+  if (state & bits) MPE_WRITE(mpe, STATE, state & bits);
   if (!(state & MPE_REGS__STATE__ERROR_bm)) return MPE_OK;
-  MPE_WRITE(mpe, STATE, MPE_REGS__STATE__ERROR_bm);
   return (enum mpe_error)((state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp);
 }
 
-/* Whether the error in `state` is of a command that was not issued, and not of a message. */
-static inline int mpe_is_refusal(uint32_t state) {
+/* The first error since the last call, which clears it. */
+static inline enum mpe_error mpe_error(mpe_t *mpe) {
+  return mpe_clear(mpe, MPE_REGS__STATE__ERROR_bm);
+}
+
+/* After a command was written: whether it was refused, and why. Clears that, and the error unless it is
+   of a message. */
+static inline enum mpe_error mpe_refusal(mpe_t *mpe) {
+  uint32_t state = MPE_READ(mpe, STATE);
   uint32_t code = (state & MPE_REGS__STATE__CODE_bm) >> MPE_REGS__STATE__CODE_bp;
-  return (state & MPE_REGS__STATE__ERROR_bm) && code != MPE_TOO_SHORT && code != MPE_TOO_LONG;
+  if (!(state & MPE_REGS__STATE__REFUSED_bm)) return MPE_OK;
+  if (code == MPE_TOO_SHORT || code == MPE_TOO_LONG) {
+    MPE_WRITE(mpe, STATE, MPE_REGS__STATE__REFUSED_bm);
+    return MPE_REFUSED;
+  }
+  /* No error is there if a handler has taken it; then one that comes now is another. */
+  MPE_WRITE(mpe, STATE, state & (MPE_REGS__STATE__REFUSED_bm | MPE_REGS__STATE__ERROR_bm));
+  return (enum mpe_error)code;
 }
 
 /* Issues a command; `addr` and `len` in words. Does not wait for its end. `members`: mask of a
    broadcast, target of a forward; a send goes to `peer` and a receive needs neither.
-   Whatever is returned but MPE_OK, the command was not issued. MPE_TOO_SHORT and MPE_TOO_LONG are
-   of a message before it, and are cleared as by mpe_error: the same call may follow. An error of a
-   message that comes later, while the command is being written, stays for the next call; it would
-   hide that this command is refused. */
+   The command was issued exactly if MPE_OK is returned. MPE_TOO_SHORT and MPE_TOO_LONG are of a
+   message before it, and are cleared as by mpe_error: the same call may follow. An error of a message
+   that comes later, while the command is being written, stays for the next call. */
 static inline enum mpe_error mpe_issue(mpe_t *mpe, enum mpe_op op, uint32_t peer, uint32_t addr,
                                        uint32_t len, uint32_t members, uint32_t limit) {
   if (peer > MPE_REGS__CMD__PEER_bm >> MPE_REGS__CMD__PEER_bp) return MPE_NO_SUCH_NODE;
   enum mpe_error error = mpe_wait_room(mpe, limit);
-  if (error == MPE_OK) error = mpe_error(mpe);
+  if (error == MPE_OK)
+    error = mpe_clear(mpe, MPE_REGS__STATE__ERROR_bm | MPE_REGS__STATE__REFUSED_bm);
   if (error != MPE_OK) return error;
   MPE_WRITE(mpe, ADDR, addr);
   MPE_WRITE(mpe, LEN, len);
   MPE_WRITE(mpe, MEMBERS, op == MPE_SEND ? peer : members);
   MPE_FENCE();
   MPE_WRITE(mpe, CMD, (uint32_t)op | peer << MPE_REGS__CMD__PEER_bp);
-  uint32_t state = MPE_READ(mpe, STATE);
-  return mpe_is_refusal(state) ? mpe_error(mpe) : MPE_OK;
+  return mpe_refusal(mpe);
 }
 
 /* Commands done so far, modulo 65536; they end in the order in which they were issued. */

@@ -57,6 +57,10 @@ extern "C" {
 #define MPE_REGS__STATE__ABORT_bp 6
 #define MPE_REGS__STATE__ABORT_bw 1
 #define MPE_REGS__STATE__ABORT_reset 0x0
+#define MPE_REGS__STATE__REFUSED_bm 0x80
+#define MPE_REGS__STATE__REFUSED_bp 7
+#define MPE_REGS__STATE__REFUSED_bw 1
+#define MPE_REGS__STATE__REFUSED_reset 0x0
 #define MPE_REGS__STATE__CODE_bm 0x700
 #define MPE_REGS__STATE__CODE_bp 8
 #define MPE_REGS__STATE__CODE_bw 3

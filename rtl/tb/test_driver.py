@@ -14,6 +14,8 @@ from cocotb.triggers import FallingEdge, RisingEdge
 LIBRARY = Path(__file__).resolve().parent.parent / "build" / "driver.so"
 BCAST, SEND, RECV, FWD = range(4)
 OK, BAD_COMMAND, NO_SUCH_NODE, TO_ITSELF, BAD_MEMBERS, _, TOO_SHORT, TOO_LONG, TIMEOUT = range(9)
+REFUSED = 9
+CMD, STATE, ERROR = 0x0c, 0x10, 0x10
 WINDOW = 0x1000     # node n's registers are at (n + 1) * WINDOW, so that none is at NULL
 POLLS = 1000
 READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_size_t)
@@ -62,12 +64,19 @@ class Buses:
                      "arvalid_i", "rready_i", "addr_i", "wdata_i"):
             self.ports.put(0, **{name: 0})
         self.accesses = [0] * self.ports.nodes
+        self.handlers = set()   # nodes whose handler takes an error before the next access
 
     async def access(self, node, addr, data=None):
         self.accesses[node] += 1
         self.ports.put(node, addr_i=addr, wdata_i=data or 0)
         is_write = data is not None
-        return await (self.axil if node % 2 else self.apb)(node, is_write)
+        value = await (self.axil if node % 2 else self.apb)(node, is_write)
+        if is_write and addr == CMD and node in self.handlers:
+            for _ in range(2):    # the error comes behind the write's end
+                await FallingEdge(self.ports.dut.clk_i)
+            if await self.access(node, STATE) & ERROR:
+                await self.access(node, STATE, ERROR)
+        return value
 
     async def apb(self, node, is_write):
         ports = self.ports
@@ -282,6 +291,41 @@ async def an_error_before_a_command(dut):
         assert ends == [OK, OK if result == TOO_LONG else TOO_LONG], (delay, ends)
         assert await driver.call("done", last) == before + 2
     assert results == {OK, TOO_LONG}
+
+
+@cocotb.test(timeout_time=4, timeout_unit="ms")
+async def a_refusal_is_not_hidden(dut):
+    """A command that is refused is never told to be issued: not when a message before it becomes too
+    long at any clock of the call, and not when an interrupt's handler takes the error first."""
+    driver, buses = await start(dut)
+    last = buses.ports.nodes - 1
+    bad = (SEND, 0, 255, 2, 0, POLLS)     # beyond the memory
+    results = set()
+
+    async def issue(delay):
+        for _ in range(delay):
+            await FallingEdge(dut.clk_i)
+        return await driver.call("issue", last, *bad)
+
+    for delay in range(0, 60, 2):
+        assert await driver.call("issue", last, RECV, 0, 32, 2, 0, POLLS) == OK
+        result, sent = await on_all((
+            issue(delay), driver.call("issue", 0, SEND, last, 0, 3, last, POLLS)))
+        assert sent == OK and result in (BAD_COMMAND, TOO_LONG, REFUSED), (delay, result)
+        results.add(result)
+        ends = await on_all(driver.call("finish", node, POLLS) for node in (0, last))
+        # Whoever was not told by the call of what happened to the message is told now, but for an
+        # error behind the refusal's: only the first one is kept.
+        assert ends[0] == OK and ends[1] in ((OK,) if result == TOO_LONG else
+                                             (TOO_LONG,) if result == REFUSED else (OK, TOO_LONG))
+    assert results == {BAD_COMMAND, TOO_LONG, REFUSED}
+    buses.handlers = {0, last}
+    for node in (0, last):
+        assert await driver.call("issue", node, SEND, 1, 255, 2, 0, POLLS) == BAD_COMMAND
+        assert await driver.call("issue", node, RECV, node, 0, 2, 0, POLLS) == TO_ITSELF
+    assert await driver.call("issue", 0, SEND, last, 0, 3, last, POLLS) == OK
+    assert await driver.call("issue", last, RECV, 0, 32, 3, 0, POLLS) == OK
+    assert await on_all(driver.call("finish", node, POLLS) for node in (0, last)) == [OK, OK]
 
 
 @cocotb.test(timeout_time=2, timeout_unit="ms")
