@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Messages to packets: a marked word leaves exactly behind those that came before it, unchanged, and
 // is marked as the last of its packet exactly if it ended its message, or its message's first Depth
-// words, or was the last of a sender that aborted. What is shown stays until it is taken, nothing stays behind once a message has ended and the
-// stream is ready, and what the stream does is not seen on the bus but by the next message's sender.
+// words, or was the last of a sender that aborted. What is shown stays until it is taken, nothing stays
+// behind once a message has ended and the stream is ready, and what the stream does is not seen on the
+// bus but by the next message's sender.
 module mpe_axis_tx_f #(
   parameter  int Depth  = 2,
   localparam int DataW  = 8,

@@ -116,7 +116,8 @@ module mpe_regs_f #(
       Len:     read_o = len_q;
       Members: read_o = members_q;
       Cmd:     read_o = {19'd0, peer_q, 6'd0, op_q};
-      State:   read_o = {done_q, 5'd0, code_q, refused_q, 1'b0, aborted_q, error_q, 2'd0, active_i, locked};
+      State:   read_o = {done_q, 5'd0, code_q, refused_q, 1'b0, aborted_q, error_q, 2'd0, active_i,
+                         locked};
       Id:      read_o = {16'd0, 8'(NumNodes), 8'(NodeId)};
       Enable:  read_o = {30'd0, enable_q};
       Irq:     read_o = {30'd0, error_q, ended_q};
