@@ -5,7 +5,7 @@
 import { createServer } from 'vite'
 
 const server = await createServer({ server: { middlewareMode: true }, appType: 'custom', logLevel: 'error' })
-const { launch, open } = await server.ssrLoadModule('/tests/browser/page.ts')
+const { close, launch, open } = await server.ssrLoadModule('/tests/browser/page.ts')
 const { large } = await server.ssrLoadModule('/tests/large.ts')
 const browser = await launch()
 const { page } = await open(browser, [large(48, 100_000)], { width: 1600, height: 900 })
@@ -32,5 +32,5 @@ for (const [name, zoom] of [['whole run', 0.9], ['a tenth', 0.1], ['a hundredth'
   }, zoom)
   console.log(`${name}: drawing takes ${result.draw.join(' ms (p95 ')} ms), a frame ${result.frame.join(' ms (p95 ')} ms)`)
 }
-await browser.close()
+await close(browser)
 await server.close()

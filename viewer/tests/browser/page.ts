@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { afterAll } from 'vitest'
 import type { Document } from '../../src/documents'
 
 const FLAGS = [
@@ -14,13 +13,18 @@ const FLAGS = [
   '--disable-component-update', '--disable-sync', '--force-color-profile=srgb', '--font-render-hinting=none',
 ]
 
-/** Where the pages of a file of tests are, until they have ended. */
+/** Where the pages are until `close`. */
 const folder = mkdtempSync(join(tmpdir(), 'corecast-viewer-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let pages = 0
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+}
+
+/** Ends with the browser and the pages; not by a hook of tests, because what measures the pace is none. */
+export async function close(browser: Browser): Promise<void> {
+  await browser.close()
+  rmSync(folder, { recursive: true, force: true })
 }
 
 export function kept(name: string): Document[] {

@@ -7,14 +7,14 @@ import pixelmatch from 'pixelmatch'
 import type { Browser } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kept, launch, open, type Options } from './page'
+import { close, kept, launch, open, type Options } from './page'
 
 /** Of all pixels so many may differ: letters are not drawn the same everywhere. */
 const DIFFERENT_MAX = 0.03
 
 let browser: Browser
 beforeAll(async () => { browser = await launch() }, 60_000)
-afterAll(async () => { await browser.close() })
+afterAll(() => close(browser))
 
 const VIEWS: Record<string, [string, Options]> = {
   'timeline': ['runs', {}],

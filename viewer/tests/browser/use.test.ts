@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FIRST, look, type Look } from '../../src/address'
 import type { Document, RunView } from '../../src/documents'
 import { large } from '../large'
-import { kept, launch, open, pageOf, settled } from './page'
+import { close, kept, launch, open, pageOf, settled } from './page'
 
 let browser: Browser
 beforeAll(async () => { browser = await launch() }, 60_000)
-afterAll(async () => { await browser.close() })
+afterAll(() => close(browser))
 
 /** What the address says once it has been written. */
 async function shown(page: Page): Promise<Look> {
