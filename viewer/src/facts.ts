@@ -13,10 +13,16 @@ export function claims(certificate: Facts): Claim[] {
   const claim = (key: string, name: string, yes: string, no: string): void => {
     if (typeof certificate[key] === 'boolean') found.push({ name, holds: certificate[key], text: certificate[key] ? yes : no })
   }
-  claim('correct', 'correct', 'every rank ends with what the collective promises', 'some rank does not end with what the collective promises')
-  claim('deadlock_free', 'deadlock-free', 'it completes even if every send waits for its receiver', 'it needs buffers to complete')
+  claim('correct', 'correct', 'every rank ends with what the collective promises', 'what speaks against it is below')
+  claim('deadlock_free', 'deadlock-free', 'it completes even if every send waits for its receiver', needs(certificate.slots_needed))
   claim('contention_free', 'contention-free', 'no link carries two messages in one round', 'links carry several messages in one round')
   return found
+}
+
+/** What a schedule that is not deadlock-free needs; none = that it waits for ever. */
+function needs(slots: unknown): string {
+  if (typeof slots !== 'number') return 'it never completes, however many slots a connection has'
+  return `it needs ${slots} ${slots === 1 ? 'slot' : 'slots'} per connection to complete`
 }
 
 const SIZES = new Set(['bytes', 'max_buffer_bytes', 'max_unread_bytes', 'payload_bytes', 'redundant_bytes', 'part_bytes', 'piece_bytes'])

@@ -85,3 +85,10 @@ test('claims and settings are told', () => {
   expect(claims(run.certificate!).map(({ name }) => name)).toEqual(['correct', 'deadlock-free', 'contention-free'])
   expect(footer(run.facts)).toMatch(/^corecast \S+, chip scc [0-9a-f]{16}, seed 0$/)
 })
+
+test('what is said of a schedule that is not deadlock-free is what it needs', () => {
+  const text = (slots: number | null) => claims({ deadlock_free: false, slots_needed: slots }).map((one) => one.text)
+  expect(text(1)).toEqual(['it needs 1 slot per connection to complete'])
+  expect(text(3)).toEqual(['it needs 3 slots per connection to complete'])
+  expect(text(null)).toEqual(['it never completes, however many slots a connection has'])
+})
