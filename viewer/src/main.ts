@@ -12,7 +12,7 @@ import { keep, kept, onChange } from './host'
 import { meshView, stop } from './mesh'
 import { Model } from './model'
 import { causeColour, MEANINGS, type Theme } from './palette'
-import { png, save, standalone, text } from './save'
+import { png, save, sheet, text } from './save'
 import { scheduleView } from './schedule'
 import { sweepView } from './sweep'
 import { describeMessage, Timeline } from './timeline'
@@ -213,7 +213,7 @@ function heading(one: Document): HTMLElement[] {
       'div', { class: 'top' },
       h('span', { class: 'brand' }, 'corecast'), documents.length > 1 && pick, beside,
       h('span', { class: 'grow' }),
-      h('button', { onclick: () => { picture('svg') } }, 'SVG'), h('button', { onclick: () => { picture('png') } }, 'PNG'),
+      ...(isDrawn(one) ? [h('button', { onclick: () => { picture('svg') } }, 'SVG'), h('button', { onclick: () => { picture('png') } }, 'PNG')] : []),
       h('button', { 'aria-label': 'Light or dark', onclick: () => { theme = theme === 'dark' ? 'light' : 'dark'; render(look) } }, theme === 'dark' ? '☀' : '☾'),
       h('button', { 'aria-label': 'Help', onclick: () => { dialog.showModal() } }, '?'),
     ),
@@ -255,22 +255,35 @@ function chips(one: Document): HTMLElement[] {
   return list
 }
 
+/** Whether what is seen is a picture. */
+function isDrawn(one: Document): boolean {
+  if (look.tab === 'certificate' || look.tab === 'settings') return false
+  const shown = look.beside < 0 ? [one] : [one, documents[look.beside]]
+  return shown.some((each) => (look.tab === 'mesh' ? each.view === 'run' && each.mesh !== null : look.tab === 'timeline' || (each.view !== 'sweep' && each.schedule !== null)))
+}
+
 /** Saves what is seen. */
 function picture(kind: 'svg' | 'png'): void {
-  const one = documents[look.doc]
-  const foot = one.view === 'schedule' ? one.title : footer(one.facts)
-  const name = `corecast-${look.tab}.${kind}`
+  const shown = (look.beside < 0 ? [look.doc] : [look.doc, look.beside]).map((index) => documents[index])
+  const about = shown.map((one, at) => ({
+    title: shown.length > 1 ? `${'AB'[at]}  ${one.title}` : one.title,
+    foot: one.view === 'schedule' ? one.name : footer(one.facts),
+  }))
+  const name = `corecast-${shown[0].view === 'sweep' ? 'who-wins' : look.tab}.${kind}`
   const done = (blob: Blob | null): void => { if (blob !== null) save(name, blob) }
   const asSvg = (svg: SVGSVGElement): void => {
     if (kind === 'svg') save(name, new Blob([text(svg)], { type: 'image/svg+xml' }))
     else png(svg, done)
   }
-  if (timeline !== null && kind === 'png') timeline.png(done)
-  else if (timeline !== null) asSvg(timeline.svg(foot))
-  else {
-    const svg = main.querySelector<SVGSVGElement>('.picture svg')
-    if (svg !== null) asSvg(standalone(svg, foot, theme === 'dark' ? '#14171c' : '#ffffff'))
+  if (timeline !== null) {
+    // Two runs have their titles over their rows.
+    const [title, foot] = [about.length > 1 ? '' : about[0].title, [...new Set(about.map((one) => one.foot))]]
+    if (kind === 'png') timeline.png(title, foot, done)
+    else asSvg(timeline.svg(title, foot))
+    return
   }
+  const drawn = sheet(shown.length > 1 ? [...main.querySelectorAll('.beside > div')] : [main], about, theme)
+  if (drawn !== null) asSvg(drawn)
 }
 
 function help(): HTMLDialogElement {

@@ -108,13 +108,22 @@ export class SvgPen implements Pen {
 
   clip(x: number, y: number, width: number, height: number): void {
     const id = `clip${(this.clips += 1)}`
-    this.svg.append(s('clipPath', { id }, s('rect', { x, y, width, height })))
-    this.group = s('g', { 'clip-path': `url(#${id})` })
-    this.svg.append(this.group)
+    const inside = s('g', { 'clip-path': `url(#${id})` })
+    this.group.append(s('clipPath', { id }, s('rect', { x, y, width, height })), inside)
+    this.group = inside
   }
 
   unclip(): void {
-    this.group = this.svg
+    this.group = this.group.parentNode as SVGElement
+  }
+
+  /** Draws with another place as its corner. */
+  within(x: number, y: number, draw: (group: SVGElement) => void): void {
+    const outside = this.group
+    this.group = s('g', { transform: `translate(${short(x)} ${short(y)})` })
+    outside.append(this.group)
+    draw(this.group)
+    this.group = outside
   }
 }
 

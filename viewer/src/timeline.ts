@@ -5,11 +5,13 @@
 import { scaleLinear } from 'd3-scale'
 import type { Look } from './address'
 import { h } from './dom'
-import { bytes, number } from './format'
+import { bytes, number, words } from './format'
 import type { Model } from './model'
 import { causeColour, rgb, type Theme } from './palette'
 import { CanvasPen, SvgPen, type Pen } from './pen'
 import { raster, runs, upperBound } from './raster'
+import { BACKGROUND } from './save'
+import { frame, heightAbove, heightBelow, type Around } from './sheet'
 
 /** Messages up to which arrows are drawn. */
 export const ARROWS_MAX = 800
@@ -157,12 +159,20 @@ export class Timeline {
   }
 
   /** The window as SVG, with every row. */
-  svg(footer: string): SVGSVGElement {
+  svg(title: string, foot: string[]): SVGSVGElement {
     const kept = [this.scroll, this.height]
     this.scroll = 0
-    const total = this.lanes().total
-    this.height = Math.max(this.height, total + OVERVIEW + AXIS)
-    const pen = new SvgPen(this.width, this.height + 40, this.ink().background)
+    this.height = OVERVIEW + AXIS + this.lanes().total
+    const around = this.around(title, foot)
+    const above = heightAbove(around, this.width)
+    const pen = new SvgPen(this.width, above + this.height + heightBelow(around, this.width), this.ink().background)
+    frame(pen, around, this.width, above + this.height, this.theme)
+    pen.within(0, above, () => { this.paint(pen) })
+    ;[this.scroll, this.height] = kept
+    return pen.svg
+  }
+
+  private paint(pen: SvgPen): void {
     const colours = this.colours()
     const row: Draw = (pixels, y, height) => {
       for (const [first, last, kind] of runs(pixels)) {
@@ -173,36 +183,38 @@ export class Timeline {
     this.paintOverview(row)
     this.frameOverview(pen)
     this.paintRows(pen, row, () => undefined)
-    const { text } = this.ink()
-    let x = LEFT
-    this.models[0].view.kinds.forEach((kind, index) => {
-      if (this.models.every((model) => model.totals[index] === 0)) return
-      const name = kind.replaceAll('_', ' ')
-      pen.rect(x, this.height + 4, 11, 11, causeColour(kind, this.theme))
-      pen.text(x + 16, this.height + 14, name, text, 11, 'start')
-      x += 34 + 6.2 * name.length
-    })
-    pen.text(LEFT, this.height + 33, footer, text, 9, 'start')
-    ;[this.scroll, this.height] = kept
-    return pen.svg
   }
 
-  png(done: (blob: Blob | null) => void): void {
+  private around(title: string, foot: string[]): Around {
+    const { kinds } = this.models[0].view
+    const seen = kinds.filter((_, index) => this.models.some((model) => model.totals[index] > 0))
+    return { title, key: seen.map((kind) => ({ colour: causeColour(kind, this.theme), name: words(kind) })), foot }
+  }
+
+  /** What the screen shows of the window. */
+  png(title: string, foot: string[], done: (blob: Blob | null) => void): void {
     this.draw()
+    const around = this.around(title, foot)
+    const density = window.devicePixelRatio || 1
+    const above = heightAbove(around, this.width)
+    const height = Math.min(this.height, OVERVIEW + AXIS + this.lanes().total)
     const copy = document.createElement('canvas')
     copy.width = this.canvas.width
-    copy.height = this.canvas.height
+    copy.height = Math.round((above + height + heightBelow(around, this.width)) * density)
     const context = copy.getContext('2d')!
     context.fillStyle = this.ink().background
     context.fillRect(0, 0, copy.width, copy.height)
-    context.drawImage(this.canvas, 0, 0)
+    context.drawImage(this.canvas, 0, Math.round(above * density))
+    context.scale(density, density)
+    context.fillRect(0, above + height, this.width, this.height)
+    frame(new CanvasPen(context), around, this.width, above + height, this.theme)
     copy.toBlob(done)
   }
 
   private ink(): { background: string; text: string; faint: string; line: string; path: string; halo: string } {
     return this.theme === 'dark'
-      ? { background: '#14171c', text: '#dfe3e8', faint: '#8b94a1', line: '#2d333c', path: '#ffffff', halo: '#000000' }
-      : { background: '#ffffff', text: '#1b1f24', faint: '#667080', line: '#dfe3e8', path: '#000000', halo: '#ffffff' }
+      ? { background: BACKGROUND.dark, text: '#dfe3e8', faint: '#8b94a1', line: '#2d333c', path: '#ffffff', halo: '#000000' }
+      : { background: BACKGROUND.light, text: '#1b1f24', faint: '#667080', line: '#dfe3e8', path: '#000000', halo: '#ffffff' }
   }
 
   /** The colour of every kind; with one highlighted the others fade. */

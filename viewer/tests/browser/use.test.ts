@@ -91,6 +91,13 @@ test('a link of the mesh shows who waited for whom', async () => {
   expect(await page.locator('aside').textContent()).toContain(hold.message.join('→'))
 }, 60_000)
 
+const KEYS: Record<string, string[]> = {
+  'runs ': ['wait peer', 'transfer', 'idle'],
+  'waits tab=mesh': ['flits per link', 'a message waited here', 'the whole run'],
+  'runs tab=schedule': ['from the start', 'arrives in this round', 'to come'],
+  'sweep ': ['cube (6)'],
+}
+
 test('pictures are saved, and SVG is one that others read', async () => {
   for (const [documents, hash] of [['runs', ''], ['waits', 'tab=mesh'], ['runs', 'tab=schedule'], ['sweep', '']] as const) {
     const { page } = await open(browser, kept(documents), { hash })
@@ -102,13 +109,38 @@ test('pictures are saved, and SVG is one that others read', async () => {
         const text = content.toString()
         const bad = await page.evaluate((svg) => new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror') !== null, text)
         expect(bad).toBe(false)
-        expect(text).toContain('corecast 0.0.0, chip ')
+        const drawn = await page.evaluate((svg) => new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement.textContent, text)
+        expect(drawn).toContain('corecast 0.0.0, chip ')
+        expect(drawn).toContain(await page.locator('h1').textContent())
+        // What the colours mean.
+        for (const name of KEYS[`${documents} ${hash}`]) expect(drawn).toContain(name)
       }
     }
     await page.close()
   }
 }, 120_000)
 
+test('a timeline as PNG has its title, key and settings as SVG has them', async () => {
+  const { page } = await open(browser, kept('runs'))
+  const sizes: number[] = []
+  for (const kind of ['SVG', 'PNG']) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: kind }).click()])
+    const content = readFileSync(await download.path())
+    sizes.push(kind === 'PNG' ? content.readUInt32BE(20) : Number(/viewBox="0 0 \d+ ([\d.]+)"/.exec(content.toString())![1]))
+  }
+  expect(Math.abs(sizes[0] - sizes[1])).toBeLessThanOrEqual(1)
+}, 60_000)
+
+test('both of two runs are saved, and nothing where nothing is drawn', async () => {
+  const documents = kept('runs')
+  const { page } = await open(browser, documents, { hash: 'tab=mesh&beside=1' })
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'SVG' }).click()])
+  const text = readFileSync(await download.path(), 'utf8')
+  for (const { title } of documents) expect(text).toContain(title)
+  await page.keyboard.press('4')
+  await settled(page)
+  expect(await page.getByRole('button', { name: /SVG|PNG/ }).count()).toBe(0)
+}, 60_000)
 test('hostile texts are texts', async () => {
   const markup = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>'
   const replaced = (value: unknown): unknown => {

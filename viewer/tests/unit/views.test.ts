@@ -9,6 +9,7 @@ import { place, share } from '../../src/mesh'
 import { Model } from '../../src/model'
 import { inkOn, loadColour } from '../../src/palette'
 import { held, ranges } from '../../src/schedule'
+import { lines, rows } from '../../src/sheet'
 import { colourOf, lead } from '../../src/sweep'
 
 function documents(name: string): Document[] {
@@ -91,4 +92,11 @@ test('what is said of a schedule that is not deadlock-free is what it needs', ()
   expect(text(1)).toEqual(['it needs 1 slot per connection to complete'])
   expect(text(3)).toEqual(['it needs 3 slots per connection to complete'])
   expect(text(null)).toEqual(['it never completes, however many slots a connection has'])
+})
+
+test('keys and settings of a picture stay within its width', () => {
+  expect(lines('corecast 1, chip scc, seed 0', 13)).toEqual(['corecast 1,', 'chip scc,', 'seed 0'])
+  const { placed, height } = rows([{ colour: null, name: 'flits per link' }, ...Array.from({ length: 9 }, () => ({ colour: '#000000', name: 'to 1,000' }))], 300)
+  expect(placed.every(({ x }) => x < 300 - 8 * 6)).toBe(true)
+  expect(height).toBe(16 * (placed.at(-1)!.y / 16 + 1))
 })
