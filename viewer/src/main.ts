@@ -10,7 +10,7 @@ import { certificateView, claims, footer, settingsView } from './facts'
 import { number, seconds, value, words } from './format'
 import { keep, kept, onChange } from './host'
 import { meshView, stop } from './mesh'
-import { Model } from './model'
+import { longest, Model } from './model'
 import { causeColour, MEANINGS, type Theme } from './palette'
 import { png, save, sheet, text } from './save'
 import { scheduleView } from './schedule'
@@ -39,7 +39,21 @@ function valid(asked: Look): Look {
   const beside = documents[asked.beside]?.view === 'run' && documents[doc].view === 'run' && asked.beside !== doc ? asked.beside : -1
   const tabs = tabsOf(documents[doc])
   const tab = tabs.includes(asked.tab) ? asked.tab : tabs[0]
-  return { ...asked, doc, beside, tab }
+  const runs = [doc, beside].map((index) => documents[index]).filter((one): one is RunView => one?.view === 'run')
+  return { ...asked, doc, beside, tab, ...(runs.length > 0 ? within(runs, asked) : {}) }
+}
+
+/** What of a look the first of some runs has, or any of them: a link may be of another page. */
+function within(runs: RunView[], { window, rank, message, cause }: Look): Partial<Look> {
+  const [first] = runs
+  const [whole, margin] = [longest(runs), longest(runs) / 100]
+  const seen: [number, number] | null = window === null ? null : [Math.max(-margin, window[0]), Math.min(whole + margin, window[1])]
+  return {
+    window: seen !== null && seen[0] < Math.min(whole, seen[1]) && seen[1] > 0 ? seen : null,
+    rank: runs.some(({ ranks }) => rank < ranks.length) ? rank : -1,
+    message: message < first.messages.from.length ? message : -1,
+    cause: cause < first.kinds.length ? cause : -1,
+  }
 }
 
 function tabsOf(one: Document): Tab[] {

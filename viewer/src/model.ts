@@ -58,3 +58,8 @@ export class Model {
     return `${words(name)}: ${pair(hold.message)} waits for ${link(hold.from, hold.to)}, held by ${holder}`
   }
 }
+
+/** The longest of some runs; a unit of time where nothing takes any. */
+export function longest(runs: RunView[]): number {
+  return runs.reduce((most, { makespan_ps }) => Math.max(most, makespan_ps), 0) || runs[0].unit_ps
+}

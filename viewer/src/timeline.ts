@@ -6,7 +6,7 @@ import { scaleLinear } from 'd3-scale'
 import type { Look } from './address'
 import { h } from './dom'
 import { bytes, number, words } from './format'
-import type { Model } from './model'
+import { longest, type Model } from './model'
 import { causeColour, rgb, type Theme } from './palette'
 import { CanvasPen, SvgPen, type Pen } from './pen'
 import { raster, runs, upperBound } from './raster'
@@ -74,7 +74,7 @@ export class Timeline {
   }
 
   get whole(): number {
-    return Math.max(1, ...this.models.map((model) => model.view.makespan_ps))
+    return longest(this.models.map(({ view }) => view))
   }
 
   get window(): [number, number] {

@@ -141,6 +141,22 @@ test('both of two runs are saved, and nothing where nothing is drawn', async () 
   await settled(page)
   expect(await page.getByRole('button', { name: /SVG|PNG/ }).count()).toBe(0)
 }, 60_000)
+
+test('of a link of another page is shown what this one has', async () => {
+  const { page } = await open(browser, kept('runs'), { hash: 'window=1000000000000..2000000000000&rank=700&message=100000&cause=77' })
+  await page.keyboard.press('c')
+  expect(await shown(page)).toEqual({ ...FIRST, path: false })
+}, 60_000)
+
+test('a run that takes no time has an axis', async () => {
+  const [run] = kept('runs') as RunView[]
+  const none = { from: [], to: [], bytes: [], posted: [], start: [], end: [] }
+  const still: RunView = { ...run, makespan_ps: 0, ranks: [{ ends: [], causes: [], of: [] }], messages: none, path: [], mesh: null, schedule: null }
+  const { page, wrong } = await open(browser, [still])
+  const { whole } = await page.evaluate(() => ({ whole: (window as unknown as { corecast: { timeline: { whole: number } } }).corecast.timeline.whole }))
+  expect([whole, wrong]).toEqual([run.unit_ps, []])
+}, 60_000)
+
 test('hostile texts are texts', async () => {
   const markup = '</script><img src=x onerror="alert(1)"><script>alert(2)</script>'
   const replaced = (value: unknown): unknown => {
