@@ -18,8 +18,8 @@ export type Look = {
   message: number
   /** The slice of time of the mesh; -1 for the sum over all. */
   slice: number
-  /** The selected link of the mesh; -1 for none. */
-  link: number
+  /** The selected link of the mesh, by where it leaves and enters, `X,Y-X,Y`; empty for none. */
+  link: string
   /** The round of the schedule. */
   round: number
   /** The selected case of a sweep; -1 for none. */
@@ -39,7 +39,7 @@ export const FIRST: Look = {
   rank: -1,
   message: -1,
   slice: -1,
-  link: -1,
+  link: '',
   round: 0,
   case: -1,
   cause: -1,
@@ -61,11 +61,13 @@ export function address(look: Look): string {
 export function look(text: string): Look {
   const parts = new URLSearchParams(text.replace(/^#/, ''))
   const found: Look = { ...FIRST }
-  for (const name of ['doc', 'beside', 'rank', 'message', 'slice', 'link', 'round', 'case', 'cause'] as const) {
+  for (const name of ['doc', 'beside', 'rank', 'message', 'slice', 'round', 'case', 'cause'] as const) {
     const value = Number(parts.get(name) ?? FIRST[name])
     if (Number.isSafeInteger(value) && value >= FIRST[name]) found[name] = value
   }
   for (const name of ['arrows', 'path'] as const) found[name] = parts.get(name) !== 'false'
+  const link = parts.get('link') ?? ''
+  if (/^\d+,\d+-\d+,\d+$/.test(link)) found.link = link
   found.tab = TABS.find((tab) => tab === parts.get('tab')) ?? FIRST.tab
   const [from, to] = (parts.get('window') ?? '').split('..').map(Number)
   if (Number.isFinite(from) && Number.isFinite(to) && from < to) found.window = [from, to]

@@ -9,7 +9,7 @@ import { h } from './dom'
 import { certificateView, claims, footer, settingsView } from './facts'
 import { number, seconds, value, words } from './format'
 import { keep, kept, onChange } from './host'
-import { meshView, stop } from './mesh'
+import { meshView, scaleOf, stop } from './mesh'
 import { longest, Model } from './model'
 import { causeColour, MEANINGS, type Theme } from './palette'
 import { png, save, sheet, text } from './save'
@@ -110,9 +110,10 @@ function body(one: Document): HTMLElement {
   if (one.view === 'schedule') {
     return look.tab === 'schedule' ? scheduleView(one.schedule, look, theme, change) : certificateView(one.certificate)
   }
+  const scale = scaleOf([look.doc, ...(look.beside < 0 ? [] : [look.beside])].map((index) => documents[index] as RunView))
   const of = (index: number): HTMLElement => {
     const { view } = model(index)
-    if (look.tab === 'mesh') return meshView(model(index), look, theme, change)
+    if (look.tab === 'mesh') return meshView(model(index), look, theme, change, scale)
     if (look.tab === 'schedule') return scheduleView(view.schedule, look, theme, change)
     return look.tab === 'certificate' ? certificateView(view.certificate) : settingsView(view.facts, view.notes)
   }
@@ -247,7 +248,7 @@ function label(one: Document): string {
 function open(doc: number): void {
   const beside = look.beside === doc ? look.doc : look.beside
   const keeps = documents[doc].view === documents[look.doc].view
-  change(keeps ? { doc, beside, message: -1, link: -1, case: -1 } : { ...FIRST, doc })
+  change(keeps ? { doc, beside, message: -1, case: -1 } : { ...FIRST, doc })
 }
 
 /** The numbers that matter first. */
@@ -338,7 +339,7 @@ document.addEventListener('keydown', (event) => {
   } else if (key === '?') dialog.showModal()
   else if (key === 'm') change({ arrows: !look.arrows })
   else if (key === 'c') change({ path: !look.path })
-  else if (key === 'Escape') change({ rank: -1, message: -1, cause: -1, link: -1 })
+  else if (key === 'Escape') change({ rank: -1, message: -1, cause: -1, link: '' })
   else if (step !== 0 && look.tab === 'schedule') change({ round: Math.max(0, look.round + step) })
   else if (step !== 0 && look.tab === 'mesh') change({ slice: Math.max(-1, look.slice + step) })
   else if (timeline === null || !timeline.key(key)) return

@@ -2,7 +2,7 @@
 // The mesh of a chip: what every link carried, in all or in a slice of time, and what waited for it.
 
 import type { Look } from './address'
-import type { LinkView, MeshView } from './documents'
+import type { LinkView, MeshView, RunView } from './documents'
 import { h, onActivate, s } from './dom'
 import { link as linkName, number, pair } from './format'
 import type { Model } from './model'
@@ -32,14 +32,33 @@ export function place(mesh: MeshView, { from, to }: Pick<LinkView, 'from' | 'to'
   return { x: x + off - BAR / 2, y: y - length / 2, width: BAR, height: length }
 }
 
-/** What a link carries in a slice, or in all for -1, as a share of the busiest. */
-export function share(mesh: MeshView, link: LinkView, slice: number): number {
-  if (slice >= 0) return link.load[slice] / 1000
-  const most = mesh.links.reduce((found, one) => Math.max(found, one.flits), 0)
-  return most > 0 ? link.flits / most : 0
+/** What has the darkest colour: flits of a whole run, and bytes per picosecond in a slice of one. */
+export type Scale = { flits: number; rate: number }
+
+/** One scale for runs beside each other, so that a colour means the same in all of them. */
+export function scaleOf(runs: RunView[]): Scale {
+  const scale = { flits: 0, rate: 0 }
+  for (const { mesh, makespan_ps } of runs) {
+    if (mesh === null) continue
+    for (const { flits } of mesh.links) scale.flits = Math.max(scale.flits, flits)
+    scale.rate = Math.max(scale.rate, (mesh.peak_bytes * mesh.slices) / Math.max(1, makespan_ps))
+  }
+  return scale
 }
 
-export function meshView(model: Model, look: Look, theme: Theme, change: (part: Partial<Look>) => void): HTMLElement {
+/** What a link carries in a slice, or in all for -1, as a share of the scale's end. */
+export function share({ mesh, makespan_ps }: RunView, link: LinkView, slice: number, scale: Scale): number {
+  if (slice < 0) return scale.flits > 0 ? link.flits / scale.flits : 0
+  const bytes = (link.load[slice] / 1000) * mesh!.peak_bytes
+  return scale.rate > 0 ? (bytes * mesh!.slices) / Math.max(1, makespan_ps) / scale.rate : 0
+}
+
+/** A link as an address has it. */
+export function linkId({ from, to }: Pick<LinkView, 'from' | 'to'>): string {
+  return `${from.join()}-${to.join()}`
+}
+
+export function meshView(model: Model, look: Look, theme: Theme, change: (part: Partial<Look>) => void, scale: Scale = scaleOf([model.view])): HTMLElement {
   const mesh = model.view.mesh
   if (mesh === null) {
     return h('p', { class: 'empty' }, 'This run has no mesh to show: its chip has none, its machine does not tell, or it is too large.')
@@ -47,7 +66,7 @@ export function meshView(model: Model, look: Look, theme: Theme, change: (part: 
   const slice = Math.min(look.slice, mesh.slices - 1)
   const slices = mesh.slices > 0
   const cell = Math.max(34, Math.min(96, 900 / mesh.size[0], (window.innerHeight - 310) / mesh.size[1]))
-  const picture = drawing(model, mesh, look, slice, cell, theme, change)
+  const picture = drawing(model, mesh, look, slice, cell, theme, change, scale)
   const width = model.view.makespan_ps / Math.max(1, mesh.slices)
   const when =
     slice < 0
@@ -72,7 +91,7 @@ export function meshView(model: Model, look: Look, theme: Theme, change: (part: 
       ),
       h('p', { class: 'caption' }, when),
       h('div', { class: 'picture' }, picture),
-      legend(mesh, slice, theme),
+      legend(slice < 0 ? scale.flits : scale.rate * width, slice, theme),
     ),
     h('aside', {}, ...side(model, mesh, look, slice)),
   )
@@ -103,7 +122,7 @@ export function stop(): void {
   player.id = 0
 }
 
-function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: number, theme: Theme, change: (part: Partial<Look>) => void): SVGSVGElement {
+function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: number, theme: Theme, change: (part: Partial<Look>) => void, scale: Scale): SVGSVGElement {
   const [width, height] = [mesh.size[0] * cell, mesh.size[1] * cell]
   const svg = s('svg', {
     viewBox: `-26 -8 ${width + 40} ${height + 40}`, width: width + 40, height: height + 40, role: 'group', 'aria-label': 'Mesh',
@@ -113,7 +132,6 @@ function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: 
     const key = `${x},${y}`
     here.set(key, [...(here.get(key) ?? []), rank])
   })
-  const most = mesh.links.reduce((found, one) => Math.max(found, one.flits), 0)
   const middle = ([x, y]: readonly [number, number]): [number, number] => [(x + 0.5) * cell, (mesh.size[1] - y - 0.5) * cell]
   // Links that carry nothing in the whole run: that they are there.
   for (let x = 0; x < mesh.size[0]; x += 1) {
@@ -125,17 +143,16 @@ function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: 
   }
   const waited = new Set(model.view.link_waits.map(({ hold }) => linkName(hold.from, hold.to)))
   mesh.links.forEach((one, index) => {
-    const share = slice >= 0 ? one.load[slice] / 1000 : one.flits / Math.max(1, most)
     const { x, y, width: w, height: high } = place(mesh, one, cell)
-    const isOn = look.link === index
+    const isOn = look.link === linkId(one)
     const text = slice >= 0
       ? `${linkName(one.from, one.to)}: ${number((one.load[slice] / 1000) * mesh.peak_bytes)} bytes`
       : `${linkName(one.from, one.to)}: ${number(one.flits)} flits`
     svg.append(s(
       'rect',
       {
-        x, y, width: w, height: high, rx: 1.5, fill: loadColour(share, theme), class: isOn ? 'link on' : 'link', role: 'button',
-        'aria-label': text, 'data-link': index, ...onActivate(() => { change({ link: isOn ? -1 : index }) }),
+        x, y, width: w, height: high, rx: 1.5, fill: loadColour(share(model.view, one, slice, scale), theme), class: isOn ? 'link on' : 'link', role: 'button',
+        'aria-label': text, 'data-link': index, ...onActivate(() => { change({ link: isOn ? '' : linkId(one) }) }),
       },
       s('title', {}, text),
     ))
@@ -168,8 +185,7 @@ function drawing(model: Model, mesh: MeshView, look: Look, slice: number, cell: 
   return svg
 }
 
-function legend(mesh: MeshView, slice: number, theme: Theme): HTMLElement {
-  const most = slice >= 0 ? mesh.peak_bytes : mesh.links.reduce((found, one) => Math.max(found, one.flits), 0)
+function legend(most: number, slice: number, theme: Theme): HTMLElement {
   const unit = slice >= 0 ? 'bytes per slice' : 'flits'
   const steps = [0, 1, 2, 3, 4, 5].map((step) => h(
     'span', { class: 'step' },
@@ -182,7 +198,7 @@ function legend(mesh: MeshView, slice: number, theme: Theme): HTMLElement {
 
 function side(model: Model, mesh: MeshView, look: Look, slice: number): HTMLElement[] {
   const busiest = mesh.links.map((one, index) => ({ one, index })).sort((a, b) => b.one.flits - a.one.flits)
-  const chosen = mesh.links[look.link]
+  const chosen = mesh.links.find((one) => linkId(one) === look.link)
   const panels: HTMLElement[] = []
   if (chosen !== undefined) {
     panels.push(h('h2', {}, `Link ${linkName(chosen.from, chosen.to)}`))

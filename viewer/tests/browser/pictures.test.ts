@@ -22,7 +22,7 @@ const VIEWS: Record<string, [string, Options]> = {
   'timeline-beside': ['runs', { hash: 'beside=1' }],
   'timeline-narrow': ['runs', { width: 700, height: 900 }],
   'mesh': ['waits', { hash: 'tab=mesh' }],
-  'mesh-over-time-dark': ['waits', { scheme: 'dark', hash: 'tab=mesh&slice=120&link=3' }],
+  'mesh-over-time-dark': ['waits', { scheme: 'dark', hash: 'tab=mesh&slice=120&link=0,1-1,1' }],
   'schedule': ['runs', { hash: 'tab=schedule&round=1' }],
   'certificate': ['file', { hash: 'tab=certificate' }],
   'sweep': ['sweep', { hash: 'case=4' }],

@@ -148,6 +148,17 @@ test('of a link of another page is shown what this one has', async () => {
   expect(await shown(page)).toEqual({ ...FIRST, path: false })
 }, 60_000)
 
+test('a link that is chosen beside another run is the same one there', async () => {
+  const [run, other] = kept('runs') as RunView[]
+  other.mesh!.links.reverse()
+  const { page } = await open(browser, [run, other], { hash: 'tab=mesh&beside=1' })
+  await page.locator('.beside > div').first().locator('[data-link="0"]').click()
+  await settled(page)
+  const chosen = (await page.locator('aside h2').allTextContents()).filter((one) => one.startsWith('Link '))
+  expect(chosen.length).toBe(2)
+  expect(chosen[0]).toBe(chosen[1])
+}, 60_000)
+
 test('a run that takes no time has an axis', async () => {
   const [run] = kept('runs') as RunView[]
   const none = { from: [], to: [], bytes: [], posted: [], start: [], end: [] }

@@ -5,7 +5,7 @@ import { address, FIRST, look } from '../../src/address'
 import type { Document, RunView, SweepView } from '../../src/documents'
 import { claims, footer } from '../../src/facts'
 import { bytes, link, number, seconds, value } from '../../src/format'
-import { place, share } from '../../src/mesh'
+import { place, scaleOf, share } from '../../src/mesh'
 import { Model } from '../../src/model'
 import { inkOn, loadColour } from '../../src/palette'
 import { held, ranges } from '../../src/schedule'
@@ -22,12 +22,12 @@ const sweep = documents('sweep').find((one): one is SweepView => one.view === 's
 
 test('an address says only what is not as at first, and is read again', () => {
   expect(address(FIRST)).toBe('')
-  const other = { ...FIRST, tab: 'mesh' as const, window: [1000, 2000] as [number, number], rank: 3, arrows: false }
+  const other = { ...FIRST, tab: 'mesh' as const, window: [1000, 2000] as [number, number], rank: 3, link: '1,0-2,0', arrows: false }
   expect(look(`#${address(other)}`)).toEqual(other)
 })
 
 test('what an address cannot mean is as at first', () => {
-  expect(look('#rank=x&tab=%3Cscript%3E&window=9..1&doc=-7&round=1.5&message=1e999')).toEqual(FIRST)
+  expect(look('#rank=x&tab=%3Cscript%3E&link=3&window=9..1&doc=-7&round=1.5&message=1e999')).toEqual(FIRST)
 })
 
 test('numbers are short', () => {
@@ -66,7 +66,9 @@ test('the two directions of a link lie beside each other', () => {
   const west = place(mesh, { from: [1, 0], to: [0, 0] }, 80)
   expect(east.x).toBe(west.x)
   expect(east.y - west.y).toBeGreaterThan(8)
-  for (const one of mesh.links) expect(share(mesh, one, -1)).toBeLessThanOrEqual(1)
+  const scale = scaleOf([run])
+  for (const one of mesh.links) expect(share(run, one, -1, scale)).toBeLessThanOrEqual(1)
+  expect(Math.max(...mesh.links.flatMap((one) => one.load.map((_, slice) => share(run, one, slice, scale))))).toBeCloseTo(1)
 })
 
 test('every winner has a colour, and the lead is over the second', () => {
@@ -92,6 +94,16 @@ test('what is said of a schedule that is not deadlock-free is what it needs', ()
   expect(text(1)).toEqual(['it needs 1 slot per connection to complete'])
   expect(text(3)).toEqual(['it needs 3 slots per connection to complete'])
   expect(text(null)).toEqual(['it never completes, however many slots a connection has'])
+})
+
+test('runs beside each other have one scale of loads', () => {
+  const { mesh } = run
+  const twice: RunView = { ...run, mesh: { ...mesh!, links: mesh!.links.map((one) => ({ ...one, flits: 2 * one.flits })) } }
+  const [alone, both] = [scaleOf([run]), scaleOf([run, twice])]
+  expect(both.flits).toBe(2 * alone.flits)
+  expect(share(run, mesh!.links[0], -1, both)).toBe(share(twice, twice.mesh!.links[0], -1, both) / 2)
+  const slow: RunView = { ...run, makespan_ps: 2 * run.makespan_ps }
+  expect(share(slow, mesh!.links[0], 0, both)).toBeCloseTo(share(run, mesh!.links[0], 0, both) / 2)
 })
 
 test('keys and settings of a picture stay within its width', () => {
