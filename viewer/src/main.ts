@@ -6,6 +6,7 @@ import './style.css'
 import { address, FIRST, look as readLook, type Look, type Tab } from './address'
 import type { Document, Facts, RunView } from './documents'
 import { h } from './dom'
+import { keepFocus } from './focus'
 import { certificateView, claims, footer, settingsView } from './facts'
 import { number, seconds, value, words } from './format'
 import { keep, kept, onChange } from './host'
@@ -89,6 +90,12 @@ function render(before: Look | null): void {
   document.documentElement.dataset.theme = theme
   const one = documents[look.doc]
   document.title = `${one.title} · corecast`
+  const giveBack = keepFocus(root)
+  draw(one, before)
+  giveBack()
+}
+
+function draw(one: Document, before: Look | null): void {
   header.replaceChildren(...heading(one))
   if (before === null || before.tab !== look.tab || before.doc !== look.doc) stop()
   if (one.view === 'run' && look.tab === 'timeline') {
@@ -97,12 +104,9 @@ function render(before: Look | null): void {
   }
   timeline = null
   shown = ''
-  const focused = document.activeElement?.id ?? ''
   const scrolls = [...main.querySelectorAll('.scroll')].map((element) => element.scrollLeft)
   main.replaceChildren(body(one))
   main.querySelectorAll('.scroll').forEach((element, at) => { element.scrollLeft = scrolls[at] ?? 0 })
-  // A slider that is moved is made anew and stays in the hand of whoever moves it.
-  if (focused !== '') document.getElementById(focused)?.focus()
 }
 
 function body(one: Document): HTMLElement {

@@ -44,8 +44,9 @@ export function scheduleView(schedule: ScheduleView | null, look: Look, theme: T
   })
   const bar = h(
     'div', { class: 'bar' },
-    h('button', { onclick: () => { go(round - 1) }, disabled: round === 0 }, '◀'),
-    h('button', { onclick: () => { go(round + 1) }, disabled: round === last }, '▶'),
+    // Without `disabled`, which would take the focus away from whoever steps to the end.
+    h('button', { onclick: () => { go(round - 1) }, 'aria-disabled': String(round === 0), 'aria-label': 'The round before' }, '◀'),
+    h('button', { onclick: () => { go(round + 1) }, 'aria-disabled': String(round === last), 'aria-label': 'The next round' }, '▶'),
     slider,
     h('b', {}, `round ${round} of ${schedule.rounds === 0 ? 0 : last}`),
     h('span', { class: 'hint' }, `${number(here.length)} messages, ${bytes(sent)}`),

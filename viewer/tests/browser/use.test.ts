@@ -2,7 +2,7 @@
 // What people do with a page: keys, clicks, links, files with hostile texts, large ones.
 
 import { readFileSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FIRST, look, type Look } from '../../src/address'
 import type { Document, RunView } from '../../src/documents'
@@ -140,6 +140,37 @@ test('both of two runs are saved, and nothing where nothing is drawn', async () 
   await page.keyboard.press('4')
   await settled(page)
   expect(await page.getByRole('button', { name: /SVG|PNG/ }).count()).toBe(0)
+}, 60_000)
+
+test('what is used by keys keeps the focus', async () => {
+  const { page } = await open(browser, kept('runs'))
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent)
+  const use = async (locator: Locator): Promise<void> => {
+    await locator.focus()
+    const before = await focused()
+    await page.keyboard.press('Enter')
+    await settled(page)
+    expect(await focused()).toBe(before)
+  }
+  await use(page.getByRole('button', { name: 'messages' }))
+  await use(page.locator('.cause').nth(1))
+  await use(page.getByRole('tab', { name: 'Mesh' }))
+  await use(page.locator('[data-link="3"]'))
+  await use(page.getByRole('tab', { name: 'Schedule' }))
+  for (let round = 0; round < 4; round += 1) await use(page.getByRole('button', { name: 'The next round' }))
+  await page.locator('#beside').selectOption('1')
+  await settled(page)
+  // Of two sliders the second is in the hand.
+  await page.locator('#round').nth(1).focus()
+  await page.keyboard.press('ArrowLeft')
+  await settled(page)
+  expect(await page.evaluate(() => [...document.querySelectorAll('#round')].indexOf(document.activeElement!))).toBe(1)
+  await page.close()
+  const sweep = await open(browser, kept('sweep'))
+  await sweep.page.locator('[data-case="3"]').focus()
+  await sweep.page.keyboard.press('Enter')
+  await settled(sweep.page)
+  expect(await sweep.page.evaluate(() => document.activeElement?.getAttribute('data-case'))).toBe('3')
 }, 60_000)
 
 test('of a link of another page is shown what this one has', async () => {
