@@ -17,8 +17,10 @@ import { png, save, sheet, text } from './save'
 import { scheduleView } from './schedule'
 import { sweepView } from './sweep'
 import { describeMessage, Timeline } from './timeline'
+import { titles } from './titles'
 
 const documents = (JSON.parse(document.getElementById('documents')!.textContent ?? '') as { documents: Document[] }).documents
+titles(documents).forEach((title, index) => { documents[index].title = title })
 const models = new Map<number, Model>()
 
 let look = valid(readLook(kept()))

@@ -190,6 +190,13 @@ test('a link that is chosen beside another run is the same one there', async () 
   expect(chosen[0]).toBe(chosen[1])
 }, 60_000)
 
+test('runs with one title are told apart wherever they are chosen', async () => {
+  const [run] = kept('runs') as RunView[]
+  const other = { ...run, facts: { ...run.facts, set: ['memory.line=64'] } }
+  const { page } = await open(browser, [run, other])
+  expect(await page.locator('#doc option').allTextContents()).toEqual([run.title, `${run.title}, --set memory.line=64`])
+}, 60_000)
+
 test('a run that takes no time has an axis', async () => {
   const [run] = kept('runs') as RunView[]
   const none = { from: [], to: [], bytes: [], posted: [], start: [], end: [] }

@@ -11,6 +11,7 @@ import { inkOn, loadColour } from '../../src/palette'
 import { held, ranges } from '../../src/schedule'
 import { lines, rows } from '../../src/sheet'
 import { colourOf, lead } from '../../src/sweep'
+import { titles } from '../../src/titles'
 
 function documents(name: string): Document[] {
   const path = new URL(`../documents/${name}.json`, import.meta.url)
@@ -94,6 +95,15 @@ test('what is said of a schedule that is not deadlock-free is what it needs', ()
   expect(text(1)).toEqual(['it needs 1 slot per connection to complete'])
   expect(text(3)).toEqual(['it needs 3 slots per connection to complete'])
   expect(text(null)).toEqual(['it never completes, however many slots a connection has'])
+})
+
+test('documents with one title are told apart by their settings', () => {
+  const other = (facts: object): RunView => ({ ...run, facts: { ...run.facts, ...facts } })
+  const set = other({ set: ['memory.line=64'], fingerprint: 'b' })
+  expect(titles([run, set, sweep])).toEqual([run.title, `${run.title}, --set memory.line=64`, sweep.title])
+  expect(titles([run, other({ seed: 1 })])).toEqual([`${run.title}, --seed 0`, `${run.title}, --seed 1`])
+  expect(titles([run, other({ fingerprint: 'b' })])[1]).toBe(`${run.title}, chip b`)
+  expect(titles([run, run])).toEqual([`${run.title}, document 1`, `${run.title}, document 2`])
 })
 
 test('runs beside each other have one scale of loads', () => {
