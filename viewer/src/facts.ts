@@ -28,6 +28,7 @@ function needs(slots: unknown): string {
 const SIZES = new Set(['bytes', 'max_buffer_bytes', 'max_unread_bytes', 'payload_bytes', 'redundant_bytes', 'part_bytes', 'piece_bytes'])
 
 function show(name: string, of: unknown): string {
+  if (name === 'seed') return String(of) // as it is typed
   return SIZES.has(name) && typeof of === 'number' ? bytes(of) : value(of)
 }
 

@@ -16,11 +16,28 @@ export function bytes(value: number): string {
   return `${number(value)} B`
 }
 
+const UNITS: [number, string][] = [[1e12, 's'], [1e9, 'ms'], [1e6, 'µs'], [1e3, 'ns']]
+
+/** The unit of seconds that fits, as its length in picoseconds and its name. */
+export function unitOf(ps: number): [number, string] {
+  return UNITS.find(([least]) => Math.abs(ps) >= least) ?? [1, 'ps']
+}
+
 /** Picoseconds as seconds with the prefix that fits. */
 export function seconds(ps: number): string {
-  const units: [number, string][] = [[1e12, 's'], [1e9, 'ms'], [1e6, 'µs'], [1e3, 'ns']]
-  const [size, unit] = units.find(([least]) => Math.abs(ps) >= least) ?? [1, 'ps']
+  const [size, unit] = unitOf(ps)
   return `${number(ps / size)} ${unit}`
+}
+
+/** Two numbers with as many digits as tell them apart. */
+export function between(from: number, to: number): string {
+  const digits = to > from ? 2 - Math.floor(Math.log10(to - from)) : 0
+  const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: Math.max(0, Math.min(6, digits)) })
+  return `${format.format(from)} to ${format.format(to)}`
+}
+
+export function plural(count: number, one: string, more = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : more}`
 }
 
 export function words(name: string): string {
@@ -36,11 +53,14 @@ export function link(from: readonly [number, number], to: readonly [number, numb
   return from[0] === to[0] && from[1] === to[1] ? `port of the core at ${at(from)}` : `${at(from)}→${at(to)}`
 }
 
-/** A value of a record; lists by commas. */
+const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 })
+const small = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 })
+
+/** A value of a record, as exact as the command line has it; lists by commas. */
 export function value(of: unknown): string {
   if (of === null || of === undefined) return '–'
   if (typeof of === 'boolean') return of ? 'yes' : 'no'
-  if (typeof of === 'number') return number(of)
+  if (typeof of === 'number') return (Math.abs(of) < 1 ? small : exact).format(of)
   if (Array.isArray(of)) return of.length === 0 ? 'none' : of.map(value).join(', ')
   if (typeof of === 'object') {
     const entries = Object.entries(of).filter(([, entry]) => entry !== 0)

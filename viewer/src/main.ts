@@ -8,7 +8,7 @@ import type { Document, Facts, RunView } from './documents'
 import { h } from './dom'
 import { keepFocus } from './focus'
 import { certificateView, claims, footer, settingsView } from './facts'
-import { number, seconds, value, words } from './format'
+import { number, plural, seconds, value, words } from './format'
 import { keep, kept, onChange } from './host'
 import { meshView, scaleOf, stop } from './mesh'
 import { longest, Model } from './model'
@@ -163,7 +163,7 @@ function panel(runs: Model[]): HTMLElement[] {
       return row
     })
     parts.push(h('h2', {}, 'Critical path, the longest parts'))
-    parts.push(h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'rank'), h('th', {}, 'cause'), h('th', { class: 'n' }, first.view.unit))), h('tbody', {}, ...rows)))
+    parts.push(h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'rank'), h('th', {}, 'cause'), h('th', { class: 'n' }, first.view.unit === 'us' ? 'µs' : first.view.unit))), h('tbody', {}, ...rows)))
     if (path.length > 14) parts.push(h('p', { class: 'hint' }, `and ${number(path.length - 14)} shorter ones`))
   }
   return parts
@@ -261,7 +261,7 @@ function open(doc: number): void {
 function chips(one: Document): HTMLElement[] {
   const chip = (text: string, kind = ''): HTMLElement => h('span', { class: `chip ${kind}` }, text)
   const proven = (certificate: Facts | null): HTMLElement[] => (certificate === null ? [] : claims(certificate).map(({ name, holds }) => chip(`${holds ? '✓' : '✗'} ${name}`, holds ? 'good' : 'bad')))
-  if (one.view === 'sweep') return [chip(`${number(one.cases.length)} cases`), chip(`${one.winners.length} winners`)]
+  if (one.view === 'sweep') return [chip(plural(one.cases.length, 'case')), chip(plural(one.winners.length, 'winner'))]
   if (one.view === 'schedule') return proven(one.certificate)
   const { makespan_ps, bound_ps, delivered, certificate, facts } = one
   const list = [chip(`${model(look.doc).time(makespan_ps)}${one.unit === 'us' ? '' : ` = ${seconds(makespan_ps)}`}`, 'strong')]

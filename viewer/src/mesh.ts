@@ -71,7 +71,7 @@ export function meshView(model: Model, look: Look, theme: Theme, change: (part: 
   const when =
     slice < 0
       ? 'the whole run, as the simulator counted'
-      : `${model.units(slice * width)} to ${model.time((slice + 1) * width)}: messages spread evenly over their time`
+      : `${model.stretch(slice * width, (slice + 1) * width)}: messages spread evenly over their time`
   const slider = h('input', {
     type: 'range', min: 0, max: mesh.slices - 1, value: Math.max(0, slice), 'aria-label': 'Time', id: 'slice',
     oninput: (event) => { change({ slice: Number((event.target as HTMLInputElement).value) }) },

@@ -2,7 +2,7 @@
 // A run with what drawing needs to find quickly.
 
 import type { RunView } from './documents'
-import { link, number, pair, seconds, words } from './format'
+import { between, link, number, pair, seconds, unitOf, words } from './format'
 import { Windows } from './raster'
 
 export type Row = { ends: Float64Array; causes: Uint8Array; of: Int32Array }
@@ -46,6 +46,12 @@ export class Model {
   /** A time with its unit. */
   time(ps: number): string {
     return this.view.unit === 'us' ? seconds(ps) : `${this.units(ps)} ${this.view.unit}`
+  }
+
+  /** From when to when, both in one unit. */
+  stretch(from: number, to: number): string {
+    const [size, unit] = this.view.unit === 'us' ? unitOf(to) : [this.view.unit_ps, this.view.unit]
+    return `${between(from / size, to / size)} ${unit}`
   }
 
   /** A kind of cause and whom it is about. */

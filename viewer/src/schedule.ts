@@ -4,7 +4,7 @@
 import type { Look } from './address'
 import type { ScheduleView } from './documents'
 import { h, s } from './dom'
-import { bytes, number } from './format'
+import { bytes, number, plural } from './format'
 import type { Theme } from './palette'
 
 /** Where the first row begins, in the diagram and beside it. */
@@ -49,7 +49,7 @@ export function scheduleView(schedule: ScheduleView | null, look: Look, theme: T
     h('button', { onclick: () => { go(round + 1) }, 'aria-disabled': String(round === last), 'aria-label': 'The next round' }, '▶'),
     slider,
     h('b', {}, `round ${round} of ${schedule.rounds === 0 ? 0 : last}`),
-    h('span', { class: 'hint' }, `${number(here.length)} messages, ${bytes(sent)}`),
+    h('span', { class: 'hint' }, `${plural(here.length, 'message')}, ${bytes(sent)}`),
   )
   return h(
     'div', { class: 'split' },
@@ -116,7 +116,11 @@ function matrix(schedule: ScheduleView, round: number, theme: Theme): HTMLElemen
   const left = 56
   const canvas = h('canvas', { role: 'img', 'aria-label': `What every rank holds after round ${round}` })
   const density = window.devicePixelRatio || 1
-  const [w, high] = [Math.max(220, left + places * width), TOP + schedule.ranks * height + 6]
+  const last = schedule.chunks - 1
+  const chunks = last < 1 ? 'chunk 0' : `chunks 0 to ${last}`
+  const title = places > schedule.chunks ? `${chunks}, then places of the schedule` : chunks
+  // As wide as what is written above it.
+  const [w, high] = [Math.max(220, left + places * width, left + title.length * 6), TOP + schedule.ranks * height + 6]
   canvas.width = Math.min(16000, w * density)
   canvas.height = Math.min(16000, high * density)
   canvas.style.width = `${w}px`
@@ -145,9 +149,7 @@ function matrix(schedule: ScheduleView, round: number, theme: Theme): HTMLElemen
     })
     context.fillStyle = ink.text
     context.textAlign = 'left'
-    const last = schedule.chunks - 1
-    const chunks = last < 1 ? 'chunk 0' : `chunks 0 to ${last}`
-    context.fillText(places > schedule.chunks ? `${chunks}, then places of the schedule` : chunks, left, 14)
+    context.fillText(title, left, 14)
   }
   const key = (Object.keys(COLOURS) as State[]).map((state) => h('span', { class: 'step' }, h('i', { style: `background:${COLOURS[state]}` }), NAMES[state]))
   const wanted = h('span', { class: 'step' }, h('i', { class: 'wanted' }), 'to come')

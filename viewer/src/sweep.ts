@@ -4,7 +4,7 @@
 import type { Look } from './address'
 import type { Case, SweepView } from './documents'
 import { h, onActivate, s } from './dom'
-import { bytes, number } from './format'
+import { bytes, number, plural } from './format'
 import { causeColour, inkOn, SERIES, type Theme } from './palette'
 
 export function colourOf(sweep: SweepView, algorithm: string): string {
@@ -107,8 +107,8 @@ function inCase(sweep: SweepView, { ranks, bytes: size, bound, runs }: Case, the
   })
   const line = bound === null ? '' : `; no schedule beats ${number(bound)} ${sweep.unit}`
   return [
-    h('h2', {}, `${ranks} ranks, ${bytes(size)}`),
-    h('p', { class: 'hint' }, `${runs.length} algorithms, the fastest first${line}`),
+    h('h2', {}, `${plural(ranks, 'rank')}, ${bytes(size)}`),
+    h('p', { class: 'hint' }, `${plural(runs.length, 'algorithm')}${runs.length > 1 ? ', the fastest first' : ''}${line}`),
     ...rows,
   ]
 }

@@ -495,7 +495,7 @@ export class Timeline {
     const start = span > 0 ? ends[span - 1] : 0
     return [
       `rank ${rank}: ${one.cause(causes[span], of[span])}`,
-      `${one.units(start)} to ${one.time(ends[span])}`,
+      one.stretch(start, ends[span]),
       `lasts ${one.time(ends[span] - start)}`,
     ]
   }
@@ -670,7 +670,7 @@ export function describeMessage(model: Model, message: number): string[] {
   return [
     `message ${from[message]} → ${to[message]}, ${bytes(sizes[message])}`,
     `posted ${model.time(posted[message])}`,
-    `moves ${model.units(start[message])} to ${model.time(end[message])}`,
+    `moves ${model.stretch(start[message], end[message])}`,
     `lasts ${model.time(end[message] - start[message])}`,
   ]
 }

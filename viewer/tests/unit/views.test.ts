@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { address, FIRST, look } from '../../src/address'
 import type { Document, RunView, SweepView } from '../../src/documents'
 import { claims, footer } from '../../src/facts'
-import { bytes, link, number, seconds, value } from '../../src/format'
+import { between, bytes, link, number, plural, seconds, value } from '../../src/format'
 import { place, scaleOf, share } from '../../src/mesh'
 import { Model } from '../../src/model'
 import { inkOn, loadColour } from '../../src/palette'
@@ -95,6 +95,19 @@ test('what is said of a schedule that is not deadlock-free is what it needs', ()
   expect(text(1)).toEqual(['it needs 1 slot per connection to complete'])
   expect(text(3)).toEqual(['it needs 3 slots per connection to complete'])
   expect(text(null)).toEqual(['it never completes, however many slots a connection has'])
+})
+
+test('from when to when is told in one unit, with digits that tell both apart', () => {
+  const model = new Model({ ...run, unit: 'us', unit_ps: 1_000_000 })
+  expect(model.stretch(30_000, 130_000)).toBe('30 to 130 ns')
+  expect(model.stretch(999_000, 1_002_000)).toBe('0.999 to 1.002 µs')
+  expect(model.stretch(12_345_000_000, 12_345_600_000)).toBe('12.345 to 12.3456 ms')
+  expect([between(0, 11_788.4), between(12_345.2, 12_345.95)]).toEqual(['0 to 11,788', '12,345.2 to 12,345.95'])
+  expect([plural(1, 'case'), plural(2000, 'case')]).toEqual(['1 case', '2,000 cases'])
+})
+
+test('settings are as exact as the command line has them', () => {
+  expect([12977.271, 11.794017, 0.0004].map(value)).toEqual(['12,977.271', '11.794', '0.0004'])
 })
 
 test('documents with one title are told apart by their settings', () => {
