@@ -77,10 +77,19 @@ fn run(view: &RunView) -> Result<(), Wrong> {
             "kinds",
         )?;
     }
+    for (index, row) in view.ranks.iter().enumerate() {
+        for (span, (&cause, &of)) in row.causes.iter().zip(&row.of).enumerate() {
+            if !is_named(view, cause, of) {
+                let path = format!("ranks[{index}].of[{span}]");
+                return wrong(path, format!("{of} is no rank, or none of `holds`"));
+            }
+        }
+    }
     messages(&view.messages, ranks, view.makespan_ps)?;
     for (index, segment) in view.path.iter().enumerate() {
         let is_one = u64::from(segment.rank) < ranks
             && u64::from(segment.cause) < kinds
+            && is_named(view, segment.cause, segment.of)
             && segment.start <= segment.end
             && segment.end <= view.makespan_ps;
         if !is_one {
@@ -94,6 +103,19 @@ fn run(view: &RunView) -> Result<(), Wrong> {
         Some(view) => schedule(view).map_err(|(path, reason)| (format!("schedule.{path}"), reason)),
         None => Ok(()),
     }
+}
+
+/// Whether what a span is about is there: a rank, or what holds a link.
+fn is_named(view: &RunView, cause: u8, of: i64) -> bool {
+    let is_link = view
+        .kinds
+        .get(usize::from(cause))
+        .is_some_and(|kind| kind == "link_busy");
+    let count = match is_link {
+        true => view.holds.len(),
+        false => view.ranks.len(),
+    };
+    (-1..count as i64).contains(&of)
 }
 
 fn messages(all: &Messages, ranks: u64, makespan: u64) -> Result<(), Wrong> {

@@ -67,10 +67,12 @@ pub(crate) fn run(trace: Trace, name: &str) -> Result<RunView, (String, String)>
                     let name = corecast_text::quoted(&event.name);
                     wrong(format!("`{name}` is no cause that corecast names"))
                 })?;
+                // Which hold a wait for a link is about, a trace does not say.
                 let peer = number("peer").filter(|&peer| peer < u64::from(RANKS_MAX));
+                let peer = peer.filter(|_| event.name != "link_busy");
                 let peer = peer.map_or(-1, |peer| peer as i64);
                 let (start, end) = (ps(event.ts)?, ps(event.ts + event.dur)?);
-                ranks = ranks.max(event.tid + 1);
+                ranks = ranks.max(event.tid + 1).max((peer + 1) as u32);
                 spans
                     .entry(event.tid)
                     .or_default()

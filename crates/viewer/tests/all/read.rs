@@ -31,7 +31,7 @@ fn refusal(value: &Value) -> String {
 fn every_number_that_names_nothing_is_refused_with_its_place() {
     let whole = run();
     read("a.json", &whole.to_string()).expect("as it was written");
-    let cases: [(&str, Value, &str); 14] = [
+    let cases: [(&str, Value, &str); 16] = [
         ("/unit_ps", json!(0), "unit_ps: a unit"),
         ("/makespan_ps", json!(u64::MAX), "makespan_ps: it is more"),
         ("/makespan_ps", json!(-1), "invalid value"),
@@ -50,6 +50,8 @@ fn every_number_that_names_nothing_is_refused_with_its_place() {
             json!([]),
             "ranks[2].ends: `ends`, `causes` and `of`",
         ),
+        ("/ranks/2/of/0", json!(8), "ranks[2].of[0]: 8 is no rank"),
+        ("/path/0/of", json!(-2), "path[0]: it is no stretch"),
         (
             "/messages/to/3",
             json!(64),
