@@ -115,7 +115,7 @@ pub(crate) fn sweeps(records: Vec<(Record, Map<String, Value>)>) -> Vec<SweepVie
                     causes: record.causes,
                 });
             }
-            sweep(what, facts, unit, cases)
+            sweep(what, facts, unit, cases, Entries::All)
         })
         .collect()
 }
@@ -135,16 +135,30 @@ pub fn sweep_views(records: &[Value]) -> Result<Vec<SweepView>, (usize, String)>
     Ok(sweeps(records?))
 }
 
+/// What cases have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entries {
+    /// Every algorithm that ran.
+    All,
+    /// Only the fastest of several.
+    Winners,
+}
+
 fn sweep(
     what: String,
     facts: Map<String, Value>,
     unit: &str,
     mut cases: BTreeMap<(u32, u64), Case>,
+    entries: Entries,
 ) -> SweepView {
     let mut wins: BTreeMap<String, usize> = BTreeMap::new();
     for case in cases.values_mut() {
         let time = |run: &Contestant| run.time.unwrap_or(f64::INFINITY);
-        case.runs.sort_by(|a, b| time(a).total_cmp(&time(b))); // stable: as listed among equals
+        // Stable: as listed among equals. What delivers wrong data wins nothing.
+        case.runs.sort_by(|a, b| {
+            let wrong = (!a.delivered).cmp(&!b.delivered);
+            wrong.then(time(a).total_cmp(&time(b)))
+        });
         *wins.entry(case.runs[0].algorithm.clone()).or_default() += 1;
     }
     let mut winners: Vec<(String, usize)> = wins.into_iter().collect();
@@ -154,7 +168,11 @@ fn sweep(
         all
     };
     let (ranks, sizes) = (of(|key| u64::from(key.0)), of(|key| key.1));
+    let is_alone = winners.len() == 1 && cases.values().all(|case| case.runs.len() == 1);
     let title = match (&winners[..], cases.len()) {
+        _ if is_alone && entries == Entries::All => {
+            format!("{what}: {} alone", winners[0].0)
+        }
         (_, 1) => format!("{what}: {} is the fastest", winners[0].0),
         ([(name, most), rest @ ..], all) if rest.first().is_none_or(|next| next.1 < *most) => {
             format!("{what}: {name} wins {most} of {all} cases")
@@ -212,5 +230,11 @@ pub(crate) fn table(table: Table, fields: &Map<String, Value>) -> Option<SweepVi
         ((cell.ranks, cell.bytes), case)
     });
     let what = format!("{} on {}", table.collective, table.chip);
-    Some(sweep(what, settings(fields), unit, cases.collect()))
+    Some(sweep(
+        what,
+        settings(fields),
+        unit,
+        cases.collect(),
+        Entries::Winners,
+    ))
 }

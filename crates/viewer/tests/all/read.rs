@@ -196,6 +196,30 @@ fn traces_that_mean_harm_are_refused_with_their_place_or_shown_as_text() {
 }
 
 #[test]
+fn who_wins_has_right_data_and_somebody_to_win_against() {
+    let record = |algorithm: &str, cycles: f64, delivered: bool| {
+        json!({
+            "collective": "bcast", "algorithm": algorithm, "machine": "sim", "chip": "scc",
+            "ranks": 4, "bytes": 8, "makespan_cycles": cycles, "makespan_mean_ns": cycles,
+            "makespan_median_ns": cycles, "makespan_ns": cycles, "bound_cycles": 1.0,
+            "delivered": delivered, "causes": {},
+        })
+    };
+    let title = |records: &[Value]| {
+        let text = Value::from(records.to_vec()).to_string();
+        read("a.json", &text).expect("records").documents[0]
+            .title()
+            .to_owned()
+    };
+    let [wrong, slow] = [record("mst", 5.0, false), record("cube", 9.0, true)];
+    assert_eq!(
+        title(&[wrong, slow.clone()]),
+        "bcast on scc: cube is the fastest"
+    );
+    assert_eq!(title(&[slow]), "bcast on scc: cube alone");
+}
+
+#[test]
 fn tables_have_winners() {
     let table = json!({"chip": "scc", "collective": "bcast", "cells": [
         {"ranks": 4, "bytes": 8, "algorithm": "mst", "makespan_cycles": 10, "makespan_ns": 20.0},
