@@ -53,9 +53,7 @@ pub fn read(file: &str, text: &str) -> Result<Documents, ViewError> {
         let view = records::table(table, &fields).ok_or_else(|| unknown("its table is empty"))?;
         return Ok(vec![Document::Sweep(view)].into());
     }
-    Err(unknown(
-        "it is JSON of another program, or of a verb that has no view",
-    ))
+    Err(unknown(OF_OTHERS))
 }
 
 fn documents(file: &str, version: u64, fields: Map<String, Value>) -> Result<Documents, ViewError> {
@@ -74,6 +72,9 @@ fn checked(file: &str, documents: Documents) -> Result<Documents, ViewError> {
     Ok(documents)
 }
 
+/// What JSON is that says nothing to the viewer.
+const OF_OTHERS: &str = "it is JSON of another program, or of a verb that has no view";
+
 fn invalid(file: &str, (path, reason): (String, String)) -> ViewError {
     let file = file.to_owned();
     ViewError::Invalid { file, path, reason }
@@ -84,6 +85,12 @@ fn record(
     (index, value): (usize, Value),
 ) -> Result<(Record, Map<String, Value>), ViewError> {
     let fields = value.as_object().cloned().unwrap_or_default();
+    if fields.contains_key("collective") && !fields.contains_key("makespan_ns") {
+        return Err(ViewError::Unknown {
+            file: file.to_owned(),
+            found: OF_OTHERS.to_owned(),
+        });
+    }
     Ok((typed(file, &format!("[{index}]"), value)?, fields))
 }
 

@@ -109,6 +109,10 @@ fn what_is_something_else_is_called_so() {
         found("{\"corecast_view\": 2}"),
         "`a.json` is a document of version 2, this program reads version 1"
     );
+    assert!(
+        found("[{\"collective\": \"bcast\", \"correct\": true}]")
+            .ends_with("or of a verb that has no view")
+    );
     assert_eq!(found("[{}]"), "`a.json`: [0]: missing field `collective`");
     assert!(found("{\"corecast_view\":1,\"documents\":[]}").contains("documents: there is none"));
     let far = found("{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"idle\",\"tid\":4294967295}]}");
