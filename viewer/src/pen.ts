@@ -9,6 +9,8 @@ export interface Pen {
   rect(x: number, y: number, width: number, height: number, colour: string): void
   /** Lines from point to point, each four numbers. */
   lines(ends: number[], stroke: Stroke): void
+  /** Level lines as `lines` has them, from left to right; thousands of them take far less time. */
+  bars(ends: number[], stroke: Stroke): void
   dots(points: number[], radius: number, colour: string): void
   text(x: number, y: number, text: string, colour: string, size: number, anchor: 'start' | 'middle' | 'end', bold?: boolean): void
   /** Everything until `unclip` is only seen inside. */
@@ -37,6 +39,12 @@ export class CanvasPen implements Pen {
       context.lineTo(ends[at + 2], ends[at + 3])
     }
     context.stroke()
+  }
+
+  bars(ends: number[], { colour, width }: Stroke): void {
+    const { context } = this
+    context.fillStyle = colour
+    for (let at = 0; at < ends.length; at += 4) context.fillRect(ends[at], ends[at + 1] - width / 2, ends[at + 2] - ends[at], width)
   }
 
   dots(points: number[], radius: number, colour: string): void {
@@ -92,6 +100,10 @@ export class SvgPen implements Pen {
     }
     const attributes = { d, stroke: colour, 'stroke-width': width, fill: 'none', 'stroke-dasharray': dash ? '3 3' : undefined }
     if (d !== '') this.group.append(s('path', attributes))
+  }
+
+  bars(ends: number[], stroke: Stroke): void {
+    this.lines(ends, stroke)
   }
 
   dots(points: number[], radius: number, colour: string): void {

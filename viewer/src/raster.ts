@@ -75,6 +75,32 @@ export function runs(pixels: Uint8Array): [number, number, number][] {
   return found
 }
 
+/**
+ * Lines of the stretches of a path that are seen in a window, each four numbers. Those of a row that
+ * lie closer than a pixel are one: a path may have many more stretches than there are pixels, and what
+ * takes time is how many lines there are.
+ */
+export function pathLines(
+  path: readonly { rank: number; start: number; end: number }[],
+  [from, to]: readonly [number, number],
+  x: (time: number) => number,
+  y: (rank: number) => number,
+): number[] {
+  const lines: number[] = []
+  const latest = new Map<number, number>()
+  for (const { rank, start, end } of path) {
+    if (end < from || start > to) continue
+    const [left, right] = [x(start), x(end)]
+    const at = latest.get(rank)
+    if (at !== undefined && left - lines[at + 2] < 1) lines[at + 2] = Math.max(lines[at + 2], right)
+    else {
+      latest.set(rank, lines.length)
+      lines.push(left, y(rank), right, y(rank))
+    }
+  }
+  return lines
+}
+
 /** Messages by their start, so that those of a window are found without looking at all. */
 export class Windows {
   /** Indices of messages in order of their starts. */

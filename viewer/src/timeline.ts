@@ -9,7 +9,7 @@ import { bytes, number, words } from './format'
 import { longest, type Model } from './model'
 import { causeColour, rgb, type Theme } from './palette'
 import { CanvasPen, SvgPen, type Pen } from './pen'
-import { raster, runs, upperBound } from './raster'
+import { pathLines, raster, runs, upperBound } from './raster'
 import { BACKGROUND } from './save'
 import { frame, heightAbove, heightBelow, type Around } from './sheet'
 
@@ -423,25 +423,24 @@ export class Timeline {
 
   private criticalPath(pen: Pen, model: Model, middle: (rank: number) => number, x: (time: number) => number, height: number): void {
     const ink = this.ink()
-    const lines: number[] = []
     const jumps: number[] = []
     const off = Math.min(7, height / 2 - 2)
     const [low, high] = this.window
     let [last, jumped] = [-1, -Infinity]
-    for (const { rank, start, end } of model.view.path) {
+    for (const { rank, start } of model.view.path) {
       const y = middle(rank) + off
       // Of jumps that lie closer than can be seen only some are drawn.
       if (last >= 0 && last !== rank && start >= low && start <= high && x(start) - jumped > 4) {
         jumps.push(x(start), middle(last) + off, x(start), y)
         jumped = x(start)
       }
-      if (end >= low && start <= high) lines.push(x(start), y, x(end), y)
       last = rank
     }
+    const lines = pathLines(model.view.path, [low, high], x, (rank) => middle(rank) + off)
     const width = height > 10 ? 3 : 2
     pen.lines(jumps, { colour: ink.path + '80', width: 1 })
-    pen.lines(lines, { colour: ink.halo, width: width + 2 })
-    pen.lines(lines, { colour: ink.path, width })
+    pen.bars(lines, { colour: ink.halo, width: width + 2 })
+    pen.bars(lines, { colour: ink.path, width })
   }
 
   private selected(pen: Pen, middle: (model: number, rank: number) => number, x: (time: number) => number): void {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from 'vitest'
-import { NONE, raster, runs, upperBound, Windows } from '../../src/raster'
+import { NONE, pathLines, raster, runs, upperBound, Windows } from '../../src/raster'
 import { random } from '../random'
 
 /** By the definition: for every pixel the time of every kind. */
@@ -74,4 +74,20 @@ describe('a window of messages', () => {
 
 test('bounds are found', () => {
   expect([0, 1, 2, 5].map((value) => upperBound([1, 2, 2, 4], value))).toEqual([0, 1, 3, 4])
+})
+
+test('a path of more stretches than pixels has no more lines than can be seen', () => {
+  const path = Array.from({ length: 20_000 }, (_, at) => ({ rank: at % 4, start: at * 10, end: at * 10 + 10 }))
+  const x = (time: number): number => (time / 200_000) * 1500
+  const lines = pathLines(path, [0, 200_000], x, (rank) => 10 * rank)
+  expect(lines.length / 4).toBe(4)
+  for (let rank = 0; rank < 4; rank += 1) {
+    const [left, y, right, end] = lines.slice(4 * rank, 4 * rank + 4)
+    expect([y, end]).toEqual([10 * rank, 10 * rank])
+    expect(right - left).toBeGreaterThan(1499)
+  }
+  // Where they can be told apart all are there, and none outside of the window.
+  const near = pathLines(path, [1000, 1100], (time) => time * 10, (rank) => rank)
+  expect(near.length / 4).toBe(12)
+  expect(near.slice(0, 4)).toEqual([9900, 3, 10_000, 3])
 })
