@@ -150,7 +150,10 @@ function panel(runs: Model[]): HTMLElement[] {
   } else if (look.rank >= 0 && look.rank < first.rows.length) parts.push(rankCard(runs, look.rank))
   if (first.view.advice !== null) parts.push(h('p', { class: 'advice' }, first.view.advice))
   for (const note of first.view.notes) parts.push(h('p', { class: 'note' }, note))
-  parts.push(h('h2', {}, "Where all ranks' time went"), causes(runs))
+  parts.push(h('h2', {}, "Where all ranks' time went"), causes(runs, ({ totals }) => totals))
+  if (runs.some(({ view }) => view.path.length > 0)) {
+    parts.push(h('h2', {}, "Where the critical path's time went"), causes(runs, ({ onPath }) => onPath))
+  }
   const path = first.view.path.map((segment, at) => ({ ...segment, at })).sort((a, b) => b.end - b.start - (a.end - a.start))
   if (path.length > 0) {
     const rows = path.slice(0, 14).map(({ rank, cause, of, start, end }) => {
@@ -169,11 +172,11 @@ function panel(runs: Model[]): HTMLElement[] {
   return parts
 }
 
-function causes(runs: Model[]): HTMLElement {
+function causes(runs: Model[], of: (run: Model) => number[]): HTMLElement {
   const list = h('div', { class: 'causes' })
   runs[0].view.kinds.forEach((kind, index) => {
-    if (runs.every((run) => run.totals[index] === 0)) return
-    const shares = runs.map((run) => (100 * run.totals[index]) / Math.max(1, run.totals.reduce((sum, time) => sum + time, 0)))
+    if (runs.every((run) => of(run)[index] === 0)) return
+    const shares = runs.map((run) => (100 * of(run)[index]) / Math.max(1, of(run).reduce((sum, time) => sum + time, 0)))
     const isOn = look.cause === index
     const row = h(
       'button', { class: isOn ? 'cause on' : 'cause', 'aria-pressed': String(isOn), onclick: () => { change({ cause: isOn ? -1 : index }) } },

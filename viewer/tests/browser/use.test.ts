@@ -64,6 +64,14 @@ test('a wheel zooms where the pointer is, and a drag moves', async () => {
   expect(Math.abs(moved![1] - moved![0] - (zoomed![1] - zoomed![0]))).toBeLessThanOrEqual(2)
 }, 60_000)
 
+test('beside where all time went stands where that of the critical path did', async () => {
+  const [run] = kept('runs') as RunView[]
+  const { page } = await open(browser, [run])
+  const software = run.path.filter(({ cause }) => run.kinds[cause] === 'software').reduce((sum, { start, end }) => sum + end - start, 0)
+  const share = Math.round((1000 * software) / run.makespan_ps) / 10
+  expect(await page.locator('.causes').nth(1).locator('.cause', { hasText: 'software' }).textContent()).toBe(`software${share} %`)
+}, 60_000)
+
 test('pointing at a span says what it is', async () => {
   const { page } = await open(browser, kept('runs'))
   const box = (await page.locator('canvas.timeline').boundingBox())!
