@@ -84,14 +84,18 @@ export function text(svg: SVGSVGElement): string {
   return new XMLSerializer().serializeToString(svg) + '\n'
 }
 
+/** Pixels of a side up to which browsers draw. */
+const SIDE_MAX = 16_000
+
 /** Draws a standalone picture into a PNG. */
 export function png(svg: SVGSVGElement, done: (blob: Blob | null) => void): void {
   const image = new Image()
   const [width, height] = [Number(svg.getAttribute('width')), Number(svg.getAttribute('height'))]
   image.onload = () => {
     const canvas = document.createElement('canvas')
-    canvas.width = width * 2
-    canvas.height = height * 2
+    const density = Math.min(2, SIDE_MAX / width, SIDE_MAX / height)
+    canvas.width = Math.round(width * density)
+    canvas.height = Math.round(height * density)
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height)
     canvas.toBlob(done)
   }

@@ -139,6 +139,14 @@ test('a timeline as PNG has its title, key and settings as SVG has them', async 
   expect(Math.abs(sizes[0] - sizes[1])).toBeLessThanOrEqual(1)
 }, 60_000)
 
+test('what is too wide for a browser to draw is saved smaller', async () => {
+  const [run] = kept('runs') as RunView[]
+  run.schedule!.chunk_bytes = Array.from({ length: 20_000 }, () => 1)
+  const { page } = await open(browser, [run], { hash: 'tab=schedule' })
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'PNG' }).click()])
+  expect(readFileSync(await download.path()).readUInt32BE(16)).toBe(16_000)
+}, 60_000)
+
 test('both of two runs are saved, and nothing where nothing is drawn', async () => {
   const documents = kept('runs')
   const { page } = await open(browser, documents, { hash: 'tab=mesh&beside=1' })
