@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use corecast_exchange::format_of;
 use corecast_study::ScheduleFile;
 use corecast_text::file;
 use corecast_viewer::{Document, Documents, FILE_BYTES_MAX, ViewError, read, schedule_file_view};
@@ -64,10 +65,17 @@ fn documents(path: &str) -> Result<Vec<Document>, Failure> {
         let file = path.to_owned();
         Failure::from(ViewError::Unreadable { file, reason })
     })?;
-    Ok(read(path, &text)?.documents)
+    match read(path, &text) {
+        Ok(documents) => Ok(documents.documents),
+        // Some programs write their schedules as JSON.
+        Err(ViewError::Unknown { .. }) if path != "-" && format_of(text.as_bytes()).is_some() => {
+            Ok(vec![schedule_file_view(&ScheduleFile::load(path, None)?)])
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// Whether a file is to be read as JSON: by its name. Schedules have other names.
+/// Whether a file is to be read as JSON: by its name.
 fn is_json(path: &str) -> bool {
     Path::new(path)
         .extension()

@@ -63,9 +63,13 @@ fn a_page_is_made_of_whatever_was_written() {
         at,
         "show schedule bcast --algorithm mst --format corecast -o mine.sched",
     );
+    done(
+        at,
+        "show schedule allgather --algorithm ring --ranks 4 --format mscclpp -o plan.json",
+    );
     let tuned = done(at, "tune bcast --ranks 2 --bytes 4 --json");
     fs::write(at.join("table.json"), tuned).expect("writable");
-    let files = "run.json trace.json sweep.json views.json mine.sched table.json";
+    let files = "run.json trace.json sweep.json views.json mine.sched table.json plan.json";
     let text = done(at, &format!("view {files} -o all.html"));
     assert!(
         text.starts_with("wrote all.html: open it in a browser\n"),
@@ -74,7 +78,10 @@ fn a_page_is_made_of_whatever_was_written() {
     let documents = shown(&at.join("all.html"));
     let views = documents["documents"].as_array().expect("several");
     let kinds: Vec<_> = views.iter().map(|view| view["view"].as_str()).collect();
-    let expected = ["run", "run", "sweep", "sweep", "schedule", "sweep"].map(Some);
+    let expected = [
+        "run", "run", "sweep", "sweep", "schedule", "sweep", "schedule",
+    ]
+    .map(Some);
     assert_eq!(kinds, expected);
     assert_eq!(views[2], views[3], "records and documents say the same");
     assert_eq!(views[0]["makespan_ps"], views[1]["makespan_ps"]);
