@@ -66,7 +66,7 @@ pub use job::{Background, Job, Machine, Ongoing, RunOptions, Watch};
 pub use matching::{ArrivalId, Courier, Matched, News, SendId};
 pub use oracle::Oracle;
 pub use over_messages::{ByMessages, OverMessages};
-pub use path::{PathSegment, Shares, critical_path, message_path};
+pub use path::{PathSegment, Shares, critical_path};
 pub use payload::{Message, Payload, message_bytes};
 pub use progress::{InTurns, until_news, until_sent};
 pub use rendezvous::{NextPart, Rendezvous};

@@ -3,7 +3,7 @@
 
 use corecast_core::{Rank, Time};
 
-use crate::activity::{Cause, Span};
+use crate::activity::Cause;
 use crate::report::Report;
 
 /// A stretch of the critical path.
@@ -22,8 +22,7 @@ pub struct PathSegment {
 /// What made a run as long as it was: shares of its critical path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shares {
-    /// Percent of the path in which words move or are held up on their way ([`Cause::is_network`]),
-    /// or in which nothing is left to do but to wait for words under way.
+    /// Percent of the path in which words move or are held up on their way ([`Cause::is_network`]).
     pub network_percent: f64,
     /// Percent of the path in which the message layer computes ([`Cause::Software`]).
     pub software_percent: f64,
@@ -53,8 +52,7 @@ impl Shares {
             times.sum::<u64>() as f64
         };
         let whole = total(|_| true);
-        // A rank that has finished is on the path only while its last words are on their way.
-        let network = total(|cause| cause.is_network() || cause == Cause::Idle);
+        let network = total(Cause::is_network);
         let software = total(|cause| cause == Cause::Software);
         (whole > 0.0).then(|| Self {
             network_percent: 100.0 * network / whole,
@@ -65,29 +63,21 @@ impl Shares {
 
 /// The critical path of a run, from time zero to the makespan without gaps.
 ///
-/// Walks back from the rank that finished last: a stretch spent waiting for a peer is replaced by
-/// what the peer did meanwhile. Two ranks that wait for each other at the same instant end the
-/// jumping, and the wait itself is shown.
-#[must_use]
-pub fn critical_path(report: &Report) -> Vec<PathSegment> {
-    walk_back(report, |_, _| true)
-}
-
-/// The same of a program of messages, whose ranks wait for words and not for each other's steps.
-///
-/// A peer that waits itself when a wait for it ends, and goes on doing so, sends nothing then: what came
-/// from it was sent before. So its own wait is shown, in which the words were on their way, and the path
-/// goes on before that.
+/// Walks back from the rank that finished last: a stretch spent waiting for a peer is replaced by what the
+/// peer did meanwhile. A peer that waits itself when a wait for it ends, and goes on doing so, or has
+/// finished, sends nothing then: what came from it was sent before. That stretch is one in which words move,
+/// and the path goes on with what the peer did before it. Two ranks that wait for each other and go on at
+/// the same instant end the jumping, and the wait itself is shown.
 ///
 /// ```
 /// use corecast_core::Rank;
-/// use corecast_machine::{Activity, Cause, Report, Time, message_path};
+/// use corecast_machine::{Activity, Cause, Report, Time, critical_path};
 /// let at = Time::from_ps;
 /// let mut activity = vec![Activity::default(); 3];
 /// activity[0].fill(at(30), Cause::WaitPeer(Rank(1)));
-/// activity[1].fill(at(20), Cause::Transfer);
+/// activity[1].fill(at(20), Cause::Compute);
 /// activity[1].fill(at(40), Cause::WaitPeer(Rank(2)));
-/// activity[0].fill(at(40), Cause::Transfer);
+/// activity[0].fill(at(40), Cause::Software);
 /// activity[2].fill(at(40), Cause::Compute);
 /// let finish = vec![at(40), at(39), at(39)];
 /// let report = Report {
@@ -104,18 +94,13 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
 ///     events: 0,
 ///     trace_hash: 0,
 /// };
-/// let path = message_path(&report);
-/// let path = path.iter().map(|part| (part.rank.0, part.start.ps(), part.end.ps()));
-/// assert_eq!(path.collect::<Vec<_>>(), [(1, 0, 20), (1, 20, 30), (0, 30, 40)]);
+/// let path = critical_path(&report);
+/// let parts: Vec<_> = path.iter().map(|part| (part.rank.0, part.end.ps(), part.cause)).collect();
+/// let expected = [(1, 20, Cause::Compute), (1, 30, Cause::Transfer), (0, 40, Cause::Software)];
+/// assert_eq!(parts, expected);
 /// ```
 #[must_use]
-pub fn message_path(report: &Report) -> Vec<PathSegment> {
-    walk_back(report, |span, time| span.end == time)
-}
-
-/// Whether to go on from the wait of a peer to who it waits for says `follows`, at the moment at which
-/// the path has come to it.
-fn walk_back(report: &Report, follows: impl Fn(&Span, Time) -> bool) -> Vec<PathSegment> {
+pub fn critical_path(report: &Report) -> Vec<PathSegment> {
     let last = report
         .finish
         .iter()
@@ -150,17 +135,22 @@ fn walk_back(report: &Report, follows: impl Fn(&Span, Time) -> bool) -> Vec<Path
         };
         if let Some(peer) = span.cause.peer().filter(|&peer| peer != rank)
             && left[peer.index()] != segment
-            && (!is_led || follows(&span, time))
+            && (!is_led || span.end == time)
         {
             left[rank.index()] = segment;
             is_led = true;
             rank = peer;
             continue;
         }
+        let is_waiting = matches!(span.cause, Cause::WaitPeer(_) | Cause::Idle);
+        let cause = match is_led && is_waiting && span.end > time {
+            true => Cause::Transfer, // of words that it had sent before
+            false => span.cause,
+        };
         (segment, is_led) = (segment + 1, false);
         path.push(PathSegment {
             rank,
-            cause: span.cause,
+            cause,
             start: span.start,
             end: time,
         });

@@ -8,7 +8,7 @@ use corecast_core::{Collective, Rank, Request, ScheduleBuilder, Spec, Split, alg
 use corecast_machine::{
     Cause, Job, Machine, Ongoing, Report, RunOptions, Shares, Time, critical_path,
 };
-use corecast_machine_sim::SimMachine;
+use corecast_machine_sim::{Fidelity, SimMachine};
 
 const CYCLE_PS: u64 = 10_000;
 
@@ -185,4 +185,21 @@ fn shares_tell_software_from_network() {
     let free = shares(&common::chip("tilepro64", &FREE));
     assert_eq!(free.software_percent, 0.0, "{free:?}");
     assert!(free.network_percent > 80.0, "{free:?}");
+}
+
+/// Where nothing takes time but the network, nothing else makes a run long: a rank that waits has sent,
+/// and what it sent is on its way.
+#[test]
+fn where_only_the_network_takes_time_it_takes_all() {
+    let chip = corecast_chip::find("booksim-mesh").expect("built in");
+    let request = Request::new(Collective::Bcast, 64, 1024);
+    let binomial = algorithm::find(Collective::Bcast, "binomial").expect("registered");
+    for fidelity in [Fidelity::Flit, Fidelity::Packet] {
+        let machine = SimMachine::new(&chip).with_fidelity(fidelity);
+        let request = machine.request(request.clone(), &RunOptions::default());
+        let schedule = binomial.schedule(&request);
+        let report = machine.run(&Job::new(&schedule)).expect("runs");
+        let shares = Shares::of(&critical_path(&report)).expect("takes time");
+        assert!(shares.network_percent > 98.0, "{fidelity:?}: {shares:?}");
+    }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corecast_core::Rank;
-use corecast_machine::{Cause, Time, message_path};
+use corecast_machine::{Cause, Time, critical_path};
 
 use super::CallRun;
 use super::spent::{CallTime, NO_CALL, Piece, Spent, pieces};
@@ -116,7 +116,7 @@ impl CallRun {
     /// The critical path by calls.
     fn path(&self, ranks: &[Vec<Piece>]) -> Vec<PathStretch> {
         let mut path: Vec<PathStretch> = Vec::new();
-        for segment in message_path(&self.report) {
+        for segment in critical_path(&self.report) {
             let rank = segment.rank;
             for piece in within(&ranks[rank.index()], segment.start, segment.end) {
                 let time = piece.end - piece.start;
