@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory that belongs to the program that calls.
 
+use std::ops::Range;
+
 use crate::handle::TypeId;
 
 /// `count` elements of a datatype at an address of the calling program.
@@ -22,6 +24,12 @@ pub struct Buffer {
 // SAFETY: an address is a number here; the promise above holds whichever thread of the program moves
 // the bytes.
 unsafe impl Send for Buffer {}
+
+/// Whether two ranges of addresses have something in common.
+#[inline]
+pub(crate) fn meet(one: Range<usize>, two: Range<usize>) -> bool {
+    one.start.max(two.start) < one.end.min(two.end)
+}
 
 /// Bytes at both ends of all addresses in which no memory lies.
 const ENDS: usize = 4096;

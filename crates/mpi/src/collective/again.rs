@@ -10,8 +10,8 @@
 
 use super::run::Buffers;
 use super::shared::{PAGE, Task, What};
-use super::side::{Cut, Side, meet};
-use crate::buffer::is_nowhere;
+use super::side::{Cut, Side};
+use crate::buffer::{is_nowhere, meet};
 use crate::handle::{OpId, TypeId};
 use crate::op::Kernel;
 

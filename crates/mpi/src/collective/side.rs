@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::plan::Blocks;
 use super::run::Scratch;
+use crate::buffer::meet;
 use crate::datatype::Type;
 use crate::datatype::memory::{pack, unpack};
 use crate::error::{Class, Error, Result};
@@ -100,12 +101,6 @@ impl Ready {
     }
 }
 
-/// Whether two ranges have something in common.
-#[inline]
-pub(super) fn meet(one: Range<usize>, two: Range<usize>) -> bool {
-    one.start.max(two.start) < one.end.min(two.end)
-}
-
 impl Side {
     /// Whether bytes of one side are bytes of another, as far as that is seen at once: of elements that do
     /// not lie in one piece the first byte is looked at, and of two tables the blocks in the same place.
@@ -150,11 +145,8 @@ impl Side {
 
     #[inline]
     fn addresses(&self, displacement: isize, count: usize, datatype: &Type) -> Range<usize> {
-        let start = displacement.wrapping_add(datatype.true_lower());
-        let start = self.address.addr().wrapping_add_signed(start);
-        let first = usize::from(count > 0 && datatype.size() > 0);
-        let bytes = datatype.contiguous_bytes(count).unwrap_or(first);
-        start..start.saturating_add(bytes)
+        let address = self.address.addr().wrapping_add_signed(displacement);
+        datatype.addresses(address, count)
     }
 
     /// Bytes of the block of `rank`, which is the only one where there is one; `None` if that is no

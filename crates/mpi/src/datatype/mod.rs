@@ -27,6 +27,7 @@ mod pieces;
 mod recipe;
 mod signature;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use basic::{Basic, BasicKind};
@@ -146,6 +147,17 @@ impl Type {
             1 => self.body.layout.single().map(|segment| segment.bytes),
             _ => None,
         }
+    }
+
+    /// The addresses of `count` elements, the first of which is at `address`, as far as they are seen at
+    /// once: of elements that do not lie in one piece that of the first byte.
+    #[inline]
+    #[must_use]
+    pub fn addresses(&self, address: usize, count: usize) -> Range<usize> {
+        let start = address.wrapping_add_signed(self.true_lower());
+        let first = usize::from(count > 0 && self.size > 0);
+        let bytes = self.contiguous_bytes(count).unwrap_or(first);
+        start..start.saturating_add(bytes)
     }
 
     /// Distance of an element to the next.

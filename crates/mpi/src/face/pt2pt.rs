@@ -7,9 +7,9 @@ use std::ffi::c_int;
 use super::composed::Composed;
 use super::{Address, Comm, Count, Datatype, Entered, Message, Out, Owner, Request, call};
 use crate::abi::Abi;
-use crate::buffer::Buffer;
-use crate::error::Result;
-use crate::handle::{CommId, MessageId, TypeId};
+use crate::buffer::{Buffer, meet};
+use crate::error::{Class, Error, Result};
+use crate::handle::{CommId, MessageId, PROC_NULL, TypeId};
 use crate::process::Process;
 use crate::pt2pt::{SendMode, packed};
 use crate::request as begun;
@@ -453,6 +453,26 @@ fn begin_both<A: Abi>(
     }
 }
 
+/// That what is sent and what is received share no memory, as far as [`crate::datatype::Type::addresses`]
+/// sees it. Nothing is read for, or written by, a message that goes nowhere or comes from nowhere.
+#[inline]
+fn check_apart(mpi: &Entered, sent: &Buffer, received: &Buffer, peers: [i32; 2]) -> Result<()> {
+    if peers.contains(&PROC_NULL) {
+        return Ok(());
+    }
+    let [sent, received] = [sent, received].map(|buffer| {
+        let datatype = mpi.process.committed(buffer.datatype)?;
+        Ok(datatype.addresses(buffer.address.addr(), buffer.count))
+    });
+    match meet(sent?, received?) {
+        false => Ok(()),
+        true => {
+            let what = "what is sent and what is received share memory; the calls with _replace are for that";
+            Err(Error::new(Class::Buffer, what))
+        }
+    }
+}
+
 /// Waits for both halves; the status of the receive.
 fn wait_for_both(
     mpi: &mut Entered,
@@ -537,6 +557,7 @@ pub fn sendrecv<A: Abi, N: Count>(
     call::<A>("MPI_Sendrecv", to.comm, |mpi| {
         let sent = address_of(send_buffer, send_count, send_type)?;
         let received = address_of(receive_buffer, receive_count, receive_type)?;
+        check_apart(mpi, &sent, &received, [to.rank, A::peer(source)])?;
         let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
         let found = wait_for_both(mpi, both)?;
         status.set_status::<A>(&found);
@@ -562,6 +583,7 @@ pub fn isendrecv<A: Abi, N: Count>(
     call::<A>("MPI_Isendrecv", to.comm, |mpi| {
         let sent = address_of(send_buffer, send_count, send_type)?;
         let received = address_of(receive_buffer, receive_count, receive_type)?;
+        check_apart(mpi, &sent, &received, [to.rank, A::peer(source)])?;
         let both = begin_both::<A>(mpi, sent, &to, received, (source, receive_tag))?;
         let pair = Composed::pair(both, Box::default(), to.comm);
         request.set(Request::of(mpi.composed.insert(pair)?))

@@ -130,6 +130,25 @@ static void messages(void)
     OK(MPI_Wait(&requests[0], &status));
     CHECK(status.MPI_TAG == 2 && requests[0] == MPI_REQUEST_NULL);
 
+    /* Of both at once the memory is apart, as far as anything is moved. */
+    int all_ten[10] = { 0 };
+    OK(MPI_Sendrecv(all_ten, 5, MPI_INT, 0, 1, all_ten + 5, 5, MPI_INT, 0, 1, MPI_COMM_WORLD, &status));
+    FAILS(MPI_Sendrecv(all_ten, 6, MPI_INT, 0, 1, all_ten + 5, 5, MPI_INT, 0, 1, MPI_COMM_WORLD, &status),
+          MPI_ERR_BUFFER);
+    FAILS(MPI_Isendrecv(all_ten, 1, MPI_INT, 0, 1, all_ten, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]),
+          MPI_ERR_BUFFER);
+    OK(MPI_Sendrecv(all_ten, 0, MPI_INT, 0, 1, all_ten, 5, MPI_INT, 0, 1, MPI_COMM_WORLD, &status));
+    OK(MPI_Sendrecv(all_ten, 5, MPI_INT, MPI_PROC_NULL, 1, all_ten, 5, MPI_INT, MPI_PROC_NULL, 1,
+                    MPI_COMM_WORLD, &status));
+    /* Columns of one array lie between each other. */
+    MPI_Datatype column;
+    OK(MPI_Type_vector(5, 1, 2, MPI_INT, &column));
+    OK(MPI_Type_commit(&column));
+    OK(MPI_Sendrecv(all_ten, 1, column, 0, 1, all_ten + 1, 1, column, 0, 1, MPI_COMM_WORLD, &status));
+    FAILS(MPI_Sendrecv(all_ten, 1, column, 0, 1, all_ten, 1, column, 0, 1, MPI_COMM_WORLD, &status),
+          MPI_ERR_BUFFER);
+    OK(MPI_Type_free(&column));
+
     /* Cancelled, and too long. */
     OK(MPI_Irecv(&y, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, &requests[0]));
     OK(MPI_Cancel(&requests[0]));
