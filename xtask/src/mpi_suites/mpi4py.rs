@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! mpi4py's own tests, on our MPI library.
 //!
-//! The wheel is used as others have built it; the tests come from the sources of the same version. Every
-//! failure and every skipped test is printed by its name, the latter by its reason.
+//! With the ABI of MPICH the wheel is used as others have built it; for the standard ABI one is built from the
+//! sources by our `mpicc`. The tests come from the sources of the same version. Every failure and every skipped
+//! test is printed by its name, the latter by its reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,11 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::on_chip;
-use crate::bench_mpi::{corecast, venv};
+use crate::bench_mpi::venv;
+use crate::mpi::{self, Abi};
+
+const USAGE: &str =
+    "mpi-suites [--wheels DIR] [--abi standard|mpich] [--prefix DIR] [--chip CHIP] [RANKS...]";
 
 const VERSION: &str = "mpi4py==4.1.2";
 
@@ -28,46 +33,52 @@ const LIMIT_S: &str = "3600";
 /// standard forbids (MPI 5.0, 6.12), messages meet that do not belong together.
 const NOT_ON_CHIPS: [&str; 3] = ["dynproc", "spawn", "ulfm"];
 
-/// What is asked for: `--wheels DIR` instead of the package index, `--chip CHIP` instead of this computer's
-/// cores, and numbers of ranks.
+/// What is asked for: `--wheels DIR` instead of the package index, `--abi ABI` of our libraries, `--prefix DIR`
+/// with what `cargo xtask mpi-install` has put there, `--chip CHIP` instead of this computer's cores, and
+/// numbers of ranks.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     wheels: Option<String>,
+    abi: Abi,
+    prefix: Option<PathBuf>,
     chip: Option<String>,
     ranks: Vec<u32>,
 }
 
 impl Plan {
     fn of(arguments: &[String]) -> Result<Self, String> {
-        let (mut wheels, mut chip, mut ranks) = (None, None, Vec::new());
+        let mut plan = Self {
+            wheels: None,
+            abi: Abi::Mpich,
+            prefix: None,
+            chip: None,
+            ranks: Vec::new(),
+        };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
-            if argument == "--wheels" {
-                let folder = arguments.next().ok_or("--wheels needs a folder")?;
-                wheels = Some(folder.clone());
-                continue;
+            let value = || format!("{argument} needs a value; write `{USAGE}`");
+            let mut value = || arguments.next().ok_or_else(value);
+            match &**argument {
+                "--wheels" => plan.wheels = Some(value()?.clone()),
+                "--prefix" => plan.prefix = Some(value()?.into()),
+                "--chip" => plan.chip = Some(value()?.clone()),
+                "--abi" => {
+                    let text = value()?;
+                    let abi = Abi::of(text);
+                    plan.abi =
+                        abi.ok_or_else(|| format!("--abi is standard or mpich, not {text:?}"))?;
+                }
+                text => {
+                    let number = text.parse().ok().filter(|&number: &u32| number > 0);
+                    let wrong = || format!("{text:?} is no number of ranks; write `{USAGE}`");
+                    plan.ranks.push(number.ok_or_else(wrong)?);
+                }
             }
-            if argument == "--chip" {
-                chip = Some(arguments.next().ok_or("--chip needs a chip")?.clone());
-                continue;
-            }
-            let number = argument.parse().ok().filter(|&number: &u32| number > 0);
-            let wrong = || {
-                format!(
-                    "{argument:?} is no number of ranks; write `mpi-suites [--wheels DIR] \
-                     [--chip CHIP] [RANKS...]`"
-                )
-            };
-            ranks.push(number.ok_or_else(wrong)?);
         }
-        if ranks.is_empty() {
-            ranks = RANKS.to_vec();
+        if plan.ranks.is_empty() {
+            plan.ranks = RANKS.to_vec();
         }
-        Ok(Self {
-            wheels,
-            chip,
-            ranks,
-        })
+        Ok(plan)
     }
 }
 
@@ -77,18 +88,16 @@ impl Plan {
 /// When the suite could not be had, or a test failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let plan = Plan::of(arguments)?;
-    let wheels = plan.wheels.as_deref();
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let mpirun = corecast(root)?.prefix.join("corecast");
-    venv(&folder, "mpi4py-suite", NUMPY, wheels)?;
-    let prefix = venv(&folder, "mpi4py-suite", VERSION, wheels)?;
-    let sources = sources(&folder, &prefix, wheels)?;
+    let installed = mpi::installed(root, plan.prefix.as_deref())?;
+    let prefix = environment(&folder, &installed, &plan)?;
+    let sources = sources(&folder, &prefix, plan.wheels.as_deref())?;
     let mut rows = String::new();
     let mut failed = 0;
-    for ranks in plan.ranks {
-        let mut command = Command::new(&mpirun);
-        command.args(["mpirun", "--tag-output", "--timeout", LIMIT_S]);
+    for &ranks in &plan.ranks {
+        let mut command = Command::new(installed.join("bin/mpirun"));
+        command.args(["--tag-output", "--timeout", LIMIT_S]);
         command.args(["-n", &ranks.to_string()]);
         if let Some(chip) = &plan.chip {
             command.args(on_chip(chip));
@@ -98,21 +107,54 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         if plan.chip.is_some() {
             command.args(NOT_ON_CHIPS.iter().flat_map(|file| ["-e", file]));
         }
-        command.env("MPI4PY_MPIABI", "mpich").current_dir(&sources);
+        if plan.abi == Abi::Mpich {
+            command.env("MPI4PY_MPIABI", plan.abi.name());
+        }
         let start = Instant::now();
-        let output = command.stdin(Stdio::null()).output();
+        let output = command.current_dir(&sources).stdin(Stdio::null()).output();
         let output = output.map_err(|error| error.to_string())?;
         let said = [output.stdout, output.stderr].concat();
         let report = Report::of(&String::from_utf8_lossy(&said));
         report.print(ranks);
         failed += report.failed.len() + usize::from(report.tests == 0);
-        rows += &report.row(ranks, start.elapsed().as_secs());
+        rows += &report.row(plan.abi, ranks, start.elapsed().as_secs());
     }
-    println!("\n| ranks | tests | pass | fail | skipped | s |\n|---|---|---|---|---|---|\n{rows}");
+    println!(
+        "\n| ABI | ranks | tests | pass | fail | skipped | s |\n|---|---|---|---|---|---|---|\n{rows}"
+    );
     match failed {
         0 => Ok(()),
         failed => Err(format!("{failed} tests of the suite fail")),
     }
+}
+
+/// The Python environment with mpi4py for the ABI of the plan, made if it is not there.
+fn environment(folder: &Path, installed: &Path, plan: &Plan) -> Result<PathBuf, String> {
+    let wheels = plan.wheels.as_deref();
+    let name = match plan.abi {
+        Abi::Mpich => "mpi4py-suite",
+        Abi::Standard => "mpi4py-suite-standard",
+    };
+    let prefix = venv(folder, name, NUMPY, wheels)?;
+    if plan.abi == Abi::Mpich {
+        return venv(folder, name, VERSION, wheels);
+    }
+    let built = folder.join("mpi4py-standard");
+    if std::fs::read_dir(&built).map_or(0, Iterator::count) == 0 {
+        println!("building {VERSION} for the standard ABI");
+        let mut pip = Command::new(prefix.join("bin/pip"));
+        // What others have built for another library is not taken from pip's cache, nor ours put there.
+        pip.args(["wheel", "--quiet", "--no-deps", "--no-cache-dir"]);
+        pip.args(["--no-binary", "mpi4py"]);
+        if let Some(wheels) = wheels {
+            pip.args(["--no-index", "--find-links", wheels]);
+        }
+        pip.arg("--wheel-dir").arg(&built).arg(VERSION);
+        pip.env("MPI4PY_BUILD_MPIABI", "1");
+        pip.env("MPICC", installed.join("bin/mpicc"));
+        done(pip.env("CORECAST_MPI_ABI", plan.abi.name()))?;
+    }
+    venv(folder, name, VERSION, built.to_str())
 }
 
 /// The folder of the sources, unpacked.
@@ -123,7 +165,9 @@ fn sources(folder: &Path, prefix: &Path, wheels: Option<&str>) -> Result<PathBuf
         return Ok(unpacked);
     }
     let mut pip = Command::new(prefix.join("bin/pip"));
-    pip.args(["download", "--quiet", "--no-deps", "--no-binary", ":all:"]);
+    pip.args(["download", "--quiet", "--no-deps"]);
+    // Of all packages this would be what mpi4py is built with, too, which takes ten minutes.
+    pip.args(["--no-binary", "mpi4py"]);
     if let Some(wheels) = wheels {
         pip.args(["--no-index", "--find-links", wheels]);
     }
@@ -194,11 +238,12 @@ impl Report {
         self.skipped.values().map(BTreeSet::len).sum()
     }
 
-    fn row(&self, ranks: u32, seconds: u64) -> String {
+    fn row(&self, abi: Abi, ranks: u32, seconds: u64) -> String {
         let (failed, skipped) = (self.failed.len(), self.skips());
         let passed = self.tests.saturating_sub(failed + skipped);
         format!(
-            "| {ranks} | {} | {passed} | {failed} | {skipped} | {seconds} |\n",
+            "| {} | {ranks} | {} | {passed} | {failed} | {skipped} | {seconds} |\n",
+            abi.name(),
             self.tests
         )
     }
@@ -229,28 +274,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_and_a_folder_are_all_that_can_be_asked_for() {
+    fn all_that_can_be_asked_for() {
         let plan = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             Plan::of(&words)
         };
-        let of = |wheels: Option<&str>, chip: Option<&str>, ranks: &[u32]| {
-            Ok(Plan {
-                wheels: wheels.map(str::to_owned),
-                chip: chip.map(str::to_owned),
-                ranks: ranks.to_vec(),
-            })
+        let plain = Plan {
+            wheels: None,
+            abi: Abi::Mpich,
+            prefix: None,
+            chip: None,
+            ranks: RANKS.to_vec(),
         };
-        assert_eq!(plan(&[]), of(None, None, &RANKS));
-        let words = ["8", "--wheels", "w", "3", "--chip", "scc"];
-        assert_eq!(plan(&words), of(Some("w"), Some("scc"), &[8, 3]));
+        assert_eq!(plan(&[]), Ok(plain));
+        let words = [
+            "8", "--wheels", "w", "3", "--chip", "scc", "--abi", "standard", "--prefix", "p",
+        ];
+        let all = Plan {
+            wheels: Some("w".to_owned()),
+            abi: Abi::Standard,
+            prefix: Some("p".into()),
+            chip: Some("scc".to_owned()),
+            ranks: vec![8, 3],
+        };
+        assert_eq!(plan(&words), Ok(all));
+        let error = |words: &[&str]| plan(words).unwrap_err();
+        assert!(error(&["--wheels"]).starts_with("--wheels needs a value; write `mpi-suites ["));
+        assert!(error(&["0"]).starts_with("\"0\" is no number of ranks; write `mpi-suites ["));
         assert_eq!(
-            plan(&["--wheels"]),
-            Err("--wheels needs a folder".to_owned())
+            error(&["--abi", "both"]),
+            "--abi is standard or mpich, not \"both\""
         );
-        let wrong = "\"0\" is no number of ranks; write `mpi-suites [--wheels DIR] [--chip CHIP] \
-                     [RANKS...]`";
-        assert_eq!(plan(&["0"]), Err(wrong.to_owned()));
     }
 
     #[test]
@@ -266,6 +320,7 @@ mod tests {
         let report = Report::of(said);
         assert_eq!((report.tests, report.skips()), (3, 1));
         assert_eq!(report.failed.first().unwrap(), "test_io.TestIO.testC");
-        assert_eq!(report.row(2, 7), "| 2 | 3 | 1 | 1 | 1 | 7 |\n");
+        let row = report.row(Abi::Standard, 2, 7);
+        assert_eq!(row, "| standard | 2 | 3 | 1 | 1 | 1 | 7 |\n");
     }
 }
