@@ -66,7 +66,10 @@ impl Program {
     pub fn mpirun_with(&self, options: &[&str], ranks: u32, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
         let libraries = format!("LD_LIBRARY_PATH={}", self.folder.path().display());
-        command.args(["mpirun", "--timeout", "120", "-x", &libraries]);
+        command.args(["mpirun", "-x", &libraries]);
+        if !options.contains(&"--timeout") {
+            command.args(["--timeout", "120"]);
+        }
         command.args(options);
         command.args(["-n", &ranks.to_string()]).arg(self.path());
         command.args(arguments).stdin(Stdio::null());

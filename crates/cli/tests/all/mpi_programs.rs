@@ -120,7 +120,9 @@ fn graphs_whose_ends_disagree_are_refused_where_calls_are_compared() {
 const WINDOWS: [&str; 7] = [
     "fences", "locks", "requests", "groups", "together", "own", "pairs",
 ];
-const INTERFACES: [&str; 5] = ["files", "external", "refused", "parts", "sessions"];
+const INTERFACES: [&str; 7] = [
+    "files", "external", "refused", "full", "vanishes", "parts", "sessions",
+];
 
 #[test]
 fn windows_do_what_they_say() {
@@ -230,6 +232,15 @@ fn messages_arrive_behind_the_standard_interface() {
 #[test]
 fn messages_arrive_behind_that_of_mpich() {
     messages_arrive(&MPICH);
+}
+
+#[test]
+#[ignore = "it takes 4.3 GiB of memory, and minutes beside other work"]
+fn messages_and_broadcasts_have_more_than_2_gib() {
+    let program = Program::new("large.c", &STANDARD);
+    let output = program.mpirun_with(&["--timeout", "900"], 2, &[]).output();
+    let output = output.expect("the binary runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Two groups, files, sessions, partitioned messages: interfaces NAME runs one check on all ranks; a
    wrong result aborts with 9. */
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -259,6 +261,97 @@ static void refused(void) {
   if (me == 0) unlink("/tmp/corecast-test-refused");
 }
 
+enum { BLOCK = 4096, BLOCKS = 32, PART = BLOCK * BLOCKS };
+
+/* Writes a part of each rank's at once; who is told that it wrote finds it in the file, and where the file
+   could not get so long somebody is told that. */
+static void write_parts(MPI_File file, int fits) {
+  static char out[PART], in[PART];
+  MPI_Status status;
+  memset(out, 'a' + me, PART);
+  int code = MPI_File_write_at_all(file, 0, out, PART, MPI_CHAR, &status);
+  if (code != MPI_SUCCESS) CHECK(!fits && class_of(code) == MPI_ERR_IO);
+  int failed = code != MPI_SUCCESS, some;
+  OK(MPI_Allreduce(&failed, &some, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+  CHECK(some == !fits);
+  int count = 0;
+  if (!failed) {
+    OK(MPI_File_read_at(file, 0, in, PART, MPI_CHAR, &status));
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    CHECK(count == PART && !memcmp(in, out, PART));
+  }
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* A disk that is full in the middle of a write of all: here as a limit of the lengths of files. */
+static void full(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  rlim_t before = limit.rlim_cur;
+  signal(SIGXFSZ, SIG_IGN);
+  MPI_File file = new_file(MPI_MODE_RDWR);
+  MPI_Datatype tile;
+  MPI_Type_vector(BLOCKS, BLOCK, BLOCK * ranks, MPI_CHAR, &tile);
+  MPI_Type_commit(&tile);
+  for (int by_turns = 0; by_turns < 2; by_turns++) {
+    if (by_turns) OK(MPI_File_set_view(file, me * BLOCK, MPI_CHAR, tile, "native", MPI_INFO_NULL));
+    else OK(MPI_File_set_view(file, me * PART, MPI_CHAR, MPI_CHAR, "native", MPI_INFO_NULL));
+    OK(MPI_File_set_size(file, 0));
+    /* The last rank's part ends within a block, or everyone's. */
+    limit.rlim_cur = ranks * PART - PART / 2 - BLOCK / 2;
+    CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+    write_parts(file, 0);
+    limit.rlim_cur = before;
+    CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+    write_parts(file, 1);
+  }
+  MPI_Type_free(&tile);
+  OK(MPI_File_close(&file));
+  /* Where nothing fits that is what is said. */
+  if (access("/dev/full", W_OK)) return;
+  OK(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+  int code = MPI_File_write_at_all(file, me, "x", 1, MPI_CHAR, MPI_STATUS_IGNORE);
+  int failed = code != MPI_SUCCESS, some;
+  if (failed) CHECK(class_of(code) == MPI_ERR_NO_SPACE);
+  OK(MPI_Allreduce(&failed, &some, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+  CHECK(some);
+  OK(MPI_File_close(&file));
+}
+
+/* A file whose name goes while it is open stays until it is closed; one that gets shorter just ends. */
+static void vanishes(void) {
+  char path[PATH_BYTES];
+  new_path(path);
+  MPI_File file, other;
+  MPI_Status status;
+  MPI_Offset at;
+  int in = -1, count;
+  int mode = MPI_MODE_RDWR | MPI_MODE_CREATE;
+  OK(MPI_File_open(MPI_COMM_WORLD, path, mode | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  if (me == 0) CHECK(!unlink(path));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  OK(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+  OK(MPI_File_write_at_all(file, me, &me, 1, MPI_INT, &status));
+  OK(MPI_File_sync(file));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  OK(MPI_File_read_at_all(file, ranks - 1 - me, &in, 1, MPI_INT, &status));
+  CHECK(in == ranks - 1 - me);
+  OK(MPI_File_get_size(file, &at));
+  CHECK(at == ranks * (MPI_Offset)sizeof(int));
+  int code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &other);
+  CHECK(class_of(code) == MPI_ERR_NO_SUCH_FILE);
+  CHECK(class_of(MPI_File_delete(path, MPI_INFO_NULL)) == MPI_ERR_NO_SUCH_FILE);
+  OK(MPI_File_set_size(file, 0));
+  OK(MPI_File_read_at_all(file, me, &in, 1, MPI_INT, &status));
+  MPI_Get_count(&status, MPI_INT, &count);
+  CHECK(count == 0);
+  /* Rank 0 alone removes it, and alone is told that it was not there. */
+  code = MPI_File_close(&file);
+  CHECK(me == 0 ? class_of(code) == MPI_ERR_NO_SUCH_FILE : code == MPI_SUCCESS);
+  CHECK(file == MPI_FILE_NULL);
+}
+
 static void files(void) {
   char path[PATH_BYTES];
   new_path(path);
@@ -437,6 +530,8 @@ int main(int argc, char **argv) {
   else if (!strcmp(name, "external")) external();
   else if (!strcmp(name, "refused")) refused();
   else if (!strcmp(name, "parts")) parts();
+  else if (!strcmp(name, "full")) full();
+  else if (!strcmp(name, "vanishes")) vanishes();
   else MPI_Abort(MPI_COMM_WORLD, 8);
   MPI_Finalize();
   return 0;
