@@ -145,7 +145,8 @@ fn races_of_one_step_are_cured_one_by_one() {
     let mut builder = builder(2);
     let [place, first, second] = [(); 3].map(|()| builder.add_place(8));
     let root = Rank(0);
-    let [reader, writer] = [1, 2].map(|channel| builder.add_stream(root, channel));
+    // The verifier comes to the writer last.
+    let [writer, reader] = [1, 2].map(|channel| builder.add_stream(root, channel));
     builder.deliver_on(0, (root, 0), (Rank(1), 0), &[CHUNK]);
     let written = copy(&mut builder, (root, 0), CHUNK, place);
     let reads = [(0, first), (reader, second)]
@@ -154,10 +155,10 @@ fn races_of_one_step_are_cured_one_by_one() {
     builder.wait(reads[1], written);
     builder.wait(again, written);
     let added = added(&builder).expect("waits are enough");
-    let [_, second] = added[..] else {
+    let [first, second] = added[..] else {
         panic!("two are missing: {added:?}");
     };
-    assert_eq!(added[0], (again, reads[0]));
-    // On either side it reads the same.
+    assert_eq!(first, (again, reads[0]));
+    // On either side of the write it reads the same.
     assert!([(again, reads[1]), (reads[1], again)].contains(&second));
 }

@@ -664,8 +664,8 @@ fn a_certificate_answers_from_its_evidence() {
 /// named, if there is such a chunk.
 #[test]
 fn a_mismatch_names_the_chunk_that_is_not_expected() {
-    let mismatch = |sent: &[u32], received: &[u32]| {
-        let mut builder = builder(Collective::Bcast, 2, 9, 3);
+    let mismatch_of = |bytes: u64, sent: &[u32], received: &[u32]| {
+        let mut builder = builder(Collective::Bcast, 2, bytes, 3);
         let [sent, received] = [sent, received].map(|chunks| {
             let chunks: Vec<ChunkId> = chunks.iter().copied().map(ChunkId).collect();
             builder.list(&chunks)
@@ -685,10 +685,13 @@ fn a_mismatch_names_the_chunk_that_is_not_expected() {
             _ => None,
         })
     };
+    let mismatch = |sent: &[u32], received: &[u32]| mismatch_of(9, sent, received);
     assert_eq!(mismatch(&[0, 1, 2], &[0, 1, 2]), None);
     assert_eq!(mismatch(&[0, 1], &[0, 2]), Some(Some(ChunkId(1))));
     assert_eq!(mismatch(&[2], &[0]), Some(Some(ChunkId(2))));
     assert_eq!(mismatch(&[0, 1], &[1, 0]), Some(None), "in another order");
+    let of_another_size = mismatch_of(10, &[0, 1, 2], &[2, 1, 0]);
+    assert_eq!(of_another_size, Some(None), "a name is the nearer mistake");
 }
 
 /// What passes through the place of another chunk is followed: it may, if something brings it to its own.
