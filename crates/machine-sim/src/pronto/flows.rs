@@ -25,7 +25,7 @@ pub struct FlowSetup {
     pub seed: u64,
     /// Other traffic on the mesh.
     pub injectors: Option<Injectors>,
-    /// Limits, and how late tasks start.
+    /// Limits, how late tasks start, and who watches.
     pub options: RunOptions,
 }
 

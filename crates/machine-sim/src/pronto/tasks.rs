@@ -45,7 +45,7 @@ pub struct TaskSetup {
     pub injectors: Option<Injectors>,
     /// Changes of the placement during the run, in any order.
     pub moves: Vec<Move>,
-    /// Limits, and how late tasks start. Other traffic and transfers from before are refused.
+    /// Limits, how late tasks start, and who watches. Other traffic and transfers from before are refused.
     pub options: RunOptions,
 }
 
@@ -104,6 +104,7 @@ impl SimMachine {
             setup.placement.clone(),
             setup.memory.clone(),
         ));
+        array.books.show(&options.watch);
         executor.spawn_service(array::drive(Rc::clone(&array)));
         if let Some(injectors) = &setup.injectors {
             injectors.check(&array)?;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who watches a run sees every message that it delivers, and changes nothing.
 
+use crate::tasks;
+
 use corecast_core::{Collective, Request, algorithm};
 use corecast_machine::{Job, Machine, RunOptions, Watch};
 use corecast_machine_sim::SimMachine;
+use tasks::Call::{Receive, Send};
 
 #[test]
 fn every_message_is_counted() {
@@ -40,4 +43,15 @@ fn every_message_is_counted() {
     }
     assert!(checked > 30, "only {checked} runs");
     assert_eq!(Watch::default().count(), 0);
+}
+
+#[test]
+fn messages_between_tasks_are_counted() {
+    let watch = Watch::new();
+    let mut setup = tasks::on(&[0, 1]);
+    setup.options.watch = watch.clone();
+    let there = [Send(1, 4), Receive(1, 2), Send(1, 1)];
+    let back = [Receive(0, 4), Send(0, 2), Receive(0, 1)];
+    let run = tasks::run(&setup, &[&there, &back]).expect("runs");
+    assert_eq!((watch.count(), run.run.messages.len()), (3, 3));
 }
