@@ -3,9 +3,7 @@
 
 use std::path::Path;
 
-use corecast_papers::{
-    Ends, Figure, PAPERS, PaperError, PaperSettings, Row, Winner, Work, add_rtl,
-};
+use corecast_papers::{Ends, Figure, PAPERS, PaperError, PaperSettings, Row, Winner, add_rtl};
 use corecast_render::Form;
 use serde_json::Value;
 
@@ -31,37 +29,32 @@ pub fn answer(options: &Reproduce) -> Result<Answer, Failure> {
     let plot = options.plot.as_deref().map(Path::new);
     let rtl = options.rtl.as_deref();
     let ends = rtl.map(read_ends).transpose()?;
-    let of_paper =
-        |Work {
-             rows,
-             winners,
-             figures,
-         }| { rows + winners + if plot.is_some() { figures } else { 0 } };
-    let work = papers.iter().map(|paper| of_paper(paper.work)).sum();
-    let progress = Parts::new(work, "reproduce");
+    let work = papers.iter().map(|paper| paper.work.ms(plot.is_some()));
+    let progress = Parts::new(work.sum(), "reproduce");
     let (mut objects, mut text, mut with_rtl) = (Vec::new(), String::new(), 0);
     for of in papers {
         let settings = PaperSettings::of(of);
-        progress.begin(of.name);
-        let mut reproduced = corecast_papers::reproduce(of.name).map_err(|error| failed(&error))?;
+        let watch = progress.begin(of.name, of.work.rows);
+        let mut reproduced = of.rows(&watch).map_err(|error| failed(&error))?;
         if let Some(ends) = &ends {
             with_rtl += add_rtl(&mut reproduced, ends);
         }
-        progress.done(of.work.rows);
         let title = format!("{}: {}", of.name, of.citation);
         text += &format!("{}\n\n", style::heading(&title));
         text += &rows_text(&reproduced);
         text += &format!("\nleft open: {}\n\n", of.open);
-        let winners = of.contest.winners().map_err(|error| failed(&error))?;
-        progress.done(of.work.winners);
+        let watch = progress.begin(of.name, of.work.winners);
+        let winners = of.contest.winners(&watch).map_err(|error| failed(&error))?;
         for winners in winners.chunk_by(|a, b| a.collective == b.collective) {
             let (collective, chip) = (winners[0].collective, of.contest.chip);
             let title = format!("fastest {collective} on {chip}, all algorithms");
             text += &format!("{}\n\n{}\n", style::heading(&title), winners_text(winners));
         }
         if let Some(folder) = plot {
-            let figures = of.figures(&winners).map_err(|error| failed(&error))?;
-            progress.done(of.work.figures);
+            let watch = progress.begin(of.name, of.work.figures);
+            let figures = of
+                .figures(&winners, &watch)
+                .map_err(|error| failed(&error))?;
             text += &write_figures(folder, options.form, &figures, &settings)?;
         }
         objects.extend(reproduced.iter().map(|row| json(settings.on(row))));

@@ -7,6 +7,7 @@
 //! file says, and what that predicts for the withheld entries, which take no part in the fit. With
 //! five values as arguments it only shows their errors.
 
+use corecast_machine::Watch;
 use corecast_papers::scc_thesis::{CUBE, Cell, DOPL, Table, seconds};
 use rayon::prelude::*;
 
@@ -48,7 +49,14 @@ fn cells(values: &[u64], is_visible: bool) -> Vec<Entry> {
     entries
         .into_par_iter()
         .map(|(table, cut, bytes, time)| {
-            let ours = seconds(&table.chip(&changes), table, 48, bytes, cut);
+            let ours = seconds(
+                &table.chip(&changes),
+                table,
+                48,
+                bytes,
+                cut,
+                &Watch::default(),
+            );
             let [least, _] = ours.expect("runs");
             ((table.algorithm, bytes), cut, time, least)
         })

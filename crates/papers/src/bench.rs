@@ -2,7 +2,7 @@
 //! Collectives on one chip, as the papers measure them: studies of it.
 
 use corecast_core::{Collective, Help, Rank};
-use corecast_machine::{Ongoing, RunError};
+use corecast_machine::{Ongoing, RunError, Watch};
 use corecast_machine_sim::pronto::FlowError;
 use corecast_study::{ChipChoice, Fault, Plan, Selection, Study, StudyError};
 use thiserror::Error;
@@ -45,17 +45,19 @@ pub(crate) fn ongoing(src: u32, dst: Option<u32>, bytes: u64) -> Ongoing {
     }
 }
 
-/// A chip on which studies are made.
+/// A chip on which studies are made, and who watches their runs.
 pub(crate) struct Bench {
     chip: ChipChoice,
+    watch: Watch,
 }
 
 impl Bench {
     /// # Panics
     /// If the chip is not built in.
-    pub(crate) fn new(chip: &str) -> Self {
+    pub(crate) fn new(chip: &str, watch: &Watch) -> Self {
         Self {
             chip: ChipChoice::find(chip, &[]).expect("a built-in chip"),
+            watch: watch.clone(),
         }
     }
 
@@ -67,6 +69,7 @@ impl Bench {
     pub(crate) fn plan(&self, collective: Collective, ongoing: &[Ongoing]) -> Plan {
         let mut plan = Plan::new(self.chip.clone(), collective);
         plan.surroundings.ongoing = ongoing.to_vec();
+        plan.watch = self.watch.clone();
         plan
     }
 

@@ -7,10 +7,11 @@
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::gates::{self, Netlists};
-use crate::paper::{Paper, Work};
+use crate::paper::{Paper, Part, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 use corecast_core::Collective;
+use corecast_machine::Watch;
 
 pub(crate) const PAPER: Paper = Paper {
     name: "chung2011",
@@ -26,9 +27,18 @@ pub(crate) const PAPER: Paper = Paper {
     },
     open: "the gate count of the whole MPI unit (24865.48, section 4.2): ours is Park's",
     work: Work {
-        rows: 14,
-        winners: 29,
-        figures: 14,
+        rows: Part {
+            ms: 16,
+            messages: [792, 2624, 4034, 5748],
+        },
+        winners: Part {
+            ms: 51,
+            messages: [5678, 11_997, 19_687, 27_590],
+        },
+        figures: Part {
+            ms: 9,
+            messages: [1464, 1464, 2402, 3300],
+        },
     },
     experiment,
     figures: crate::figures::chung2011,
@@ -119,8 +129,8 @@ const SECTION_4_2: [(&str, f64, Netlists); 3] = [
     ),
 ];
 
-fn experiment() -> Result<Vec<Row>, PaperError> {
-    let bench = Bench::new("chung2011-bus");
+fn experiment(watch: &Watch) -> Result<Vec<Row>, PaperError> {
+    let bench = Bench::new("chung2011-bus", watch);
     let paper_sizes = [512, 2048];
     let all_sizes: Vec<u64> = powers_of_two(4, 4096).collect();
     let four = Case::run(&bench, 4, 2048, 2048)?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The papers' figures, redrawn from our runs.
 
+use corecast_machine::Watch;
 use corecast_render::{LineChart, Scale, Series};
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
@@ -9,8 +10,8 @@ use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 pub type Figure = (String, String);
 
 /// Chung 2011, Figures 5 to 7: gain of the proposed over the previous model.
-pub(crate) fn chung2011() -> Result<Vec<Figure>, PaperError> {
-    let bench = Bench::new("chung2011-bus");
+pub(crate) fn chung2011(watch: &Watch) -> Result<Vec<Figure>, PaperError> {
+    let bench = Bench::new("chung2011-bus", watch);
     let mut figures = Vec::new();
     for (figure, nodes) in [(5, 4), (6, 8), (7, 16)] {
         for (part, ongoing_bytes) in [("a", 512), ("b", 2048)] {
@@ -57,8 +58,8 @@ pub(crate) fn chung2011() -> Result<Vec<Figure>, PaperError> {
 }
 
 /// Park 2019, Figures 18 to 21: speed-up of APOC over AP.
-pub(crate) fn park2019() -> Result<Vec<Figure>, PaperError> {
-    let bench = Bench::new("park2019-bus");
+pub(crate) fn park2019(watch: &Watch) -> Result<Vec<Figure>, PaperError> {
+    let bench = Bench::new("park2019-bus", watch);
     let mut figures = Vec::new();
     for (figure, nodes) in [(18, 4), (19, 8), (20, 16), (21, 32)] {
         let mut series = Vec::new();

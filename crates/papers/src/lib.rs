@@ -12,6 +12,7 @@
 //! ```
 
 mod bench;
+mod cases;
 mod chung2011;
 mod figures;
 mod gates;
@@ -25,10 +26,12 @@ pub mod scc_thesis;
 mod winners;
 pub mod yagna2013;
 
+use corecast_machine::Watch;
+
 pub use bench::PaperError;
 pub use figures::Figure;
 pub use lockstep::{Ends, add_rtl, rtl_vectors};
-pub use paper::{Paper, Work};
+pub use paper::{Paper, Part, Work};
 pub use record::{ChipOfRows, PaperRecord, PaperSettings, RowRecord, list_papers};
 pub use row::Row;
 pub use winners::{Contest, Winner, winner_maps};
@@ -52,5 +55,5 @@ pub fn reproduce(name: &str) -> Result<Vec<Row>, PaperError> {
         name: name.to_owned(),
         known: PAPERS.iter().map(|paper| paper.name).collect(),
     })?;
-    (paper.experiment)()
+    paper.rows(&Watch::default())
 }

@@ -4,12 +4,12 @@
 //! AP is `ap`, APOC is `apoc`; "only P1 has the pre-existing data transmission".
 
 use corecast_core::Collective;
-use corecast_machine::Ongoing;
+use corecast_machine::{Ongoing, Watch};
 
 use crate::bench::{Bench, PaperError, ongoing, powers_of_two};
 use crate::gates::{self, Netlists};
 use crate::lockstep::{Measured, Run};
-use crate::paper::{Paper, Work};
+use crate::paper::{Paper, Part, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 
@@ -27,9 +27,18 @@ pub(crate) const PAPER: Paper = Paper {
     },
     open: "power (Table 4), whose activity is not published; rtl/README.md has an estimate",
     work: Work {
-        rows: 30,
-        winners: 105,
-        figures: 15,
+        rows: Part {
+            ms: 17,
+            messages: [2515, 5641, 5641, 12_092],
+        },
+        winners: Part {
+            ms: 135,
+            messages: [17_525, 42_387, 63_355, 90_196],
+        },
+        figures: Part {
+            ms: 9,
+            messages: [1880, 2465, 3736, 4480],
+        },
     },
     experiment,
     figures: crate::figures::park2019,
@@ -70,8 +79,8 @@ const TABLE_3: [(&str, f64, Netlists); 3] = [
     ),
 ];
 
-fn experiment() -> Result<Vec<Row>, PaperError> {
-    let bench = Bench::new("park2019-bus");
+fn experiment(watch: &Watch) -> Result<Vec<Row>, PaperError> {
+    let bench = Bench::new("park2019-bus", watch);
     let mut rows = table_2(&bench)?;
     rows.extend(figures_8_to_14(&bench)?);
     rows.extend(atomic_against_pipelined(&bench)?);

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use corecast_core::Collective;
+use corecast_machine::Watch;
 use corecast_render::WinnerMap;
 use corecast_study::{Run, Study};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::bench::{Bench, PaperError, ongoing};
@@ -52,12 +52,13 @@ pub struct Contest {
 }
 
 impl Contest {
-    /// The fastest algorithm of every case, each proved correct.
+    /// The fastest algorithm of every case, each proved correct; `watch` counts the messages of
+    /// all runs.
     ///
     /// # Errors
     /// Whatever ended a run, or was wrong with one.
-    pub fn winners(&self) -> Result<Vec<Winner>, PaperError> {
-        let bench = Bench::new(self.chip);
+    pub fn winners(&self, watch: &Watch) -> Result<Vec<Winner>, PaperError> {
+        let bench = Bench::new(self.chip, watch);
         let mut cases = Vec::new();
         for &collective in self.collectives {
             let sizes: &[u64] = match collective {
@@ -83,8 +84,7 @@ impl Contest {
                 }
             }
         }
-        let winner = |case: &Case| case.winner(self.chip);
-        cases.par_iter().map(winner).collect()
+        crate::cases::all(&cases, |case| case.winner(self.chip))
     }
 }
 

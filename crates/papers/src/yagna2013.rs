@@ -14,13 +14,13 @@
 
 use corecast_chip::Chip;
 use corecast_core::{Collective, Request, algorithm};
-use corecast_machine::{Job, Machine, Report, RunOptions, Skew, Spread, Time};
+use corecast_machine::{Job, Machine, Report, RunOptions, Skew, Spread, Time, Watch};
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale};
 
 use crate::bench::PaperError;
 use crate::figures::Figure;
-use crate::paper::{Paper, Work};
+use crate::paper::{Paper, Part, Work};
 use crate::row::Row;
 use crate::winners::Contest;
 
@@ -61,9 +61,18 @@ pub(crate) const PAPER: Paper = Paper {
            get deeper), and why OperaMPI's alltoall takes 2.7 times as long over 49 tasks as \
            over 36",
     work: Work {
-        rows: 689,
-        winners: 6616,
-        figures: 71,
+        rows: Part {
+            ms: 399,
+            messages: [7252, 23_414, 49_283, 95_984],
+        },
+        winners: Part {
+            ms: 3665,
+            messages: [66_438, 101_404, 114_771, 213_052],
+        },
+        figures: Part {
+            ms: 32,
+            messages: [2184, 4242, 7929, 10_136],
+        },
     },
     experiment,
     figures,
@@ -172,15 +181,17 @@ const fn but_last(values: [f64; 5]) -> [Option<f64>; 6] {
     [Some(a), Some(b), Some(c), Some(d), Some(e), None]
 }
 
-/// One run; `late` as in [`RunOptions`].
+/// One run; `late` and `watch` as in [`RunOptions`].
 fn run(
     machine: &SimMachine,
     series: &Series,
     tasks: u32,
     late: &[Time],
+    watch: &Watch,
 ) -> Result<Report, PaperError> {
     let options = RunOptions {
         late: late.to_vec(),
+        watch: watch.clone(),
         ..RunOptions::default()
     };
     let request = Request::new(series.collective, tasks, BYTES);
@@ -207,7 +218,7 @@ pub fn cells(layer: &Layer, chip: &Chip) -> Result<Vec<(Option<f64>, f64)>, Pape
     let mut cells = Vec::new();
     for series in &layer.series {
         for (&tasks, published) in TASKS.iter().zip(series.mean_us) {
-            let report = run(&machine, series, tasks, &[])?;
+            let report = run(&machine, series, tasks, &[], &Watch::default())?;
             cells.push((published, report.makespan.ns() / 1e3));
         }
     }
@@ -231,14 +242,14 @@ fn conditions(series: &Series, tasks: u32) -> String {
     format!("{collective} by {algorithm}, {tasks} tasks")
 }
 
-fn experiment() -> Result<Vec<Row>, PaperError> {
+fn experiment(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let (mut rows, mut means) = (Vec::new(), Vec::new());
     for layer in [&OPERAMPI, &NOCMSG] {
         let machine = layer.machine();
         let mut of_layer = Vec::new();
         for series in &layer.series {
             for (&tasks, published) in TASKS.iter().zip(series.mean_us) {
-                let ours = run(&machine, series, tasks, &[])?.makespan.ns() / 1e3;
+                let ours = run(&machine, series, tasks, &[], watch)?.makespan.ns() / 1e3;
                 let conditions = conditions(series, tasks);
                 let quantity = format!("{} time", layer.name);
                 let mut row = Row::new("yagna2013", layer.tables[0], conditions, quantity, "us");
@@ -256,7 +267,7 @@ fn experiment() -> Result<Vec<Row>, PaperError> {
         let machine = layer.machine();
         for series in &layer.series {
             for (&tasks, published) in TASKS.iter().zip(series.variance) {
-                let ours = variance_us2(&machine, layer, series, tasks)?;
+                let ours = variance_us2(&machine, layer, series, tasks, watch)?;
                 let conditions = conditions(series, tasks);
                 let quantity = format!("{} variance", layer.name);
                 let row = Row::new("yagna2013", layer.tables[1], conditions, quantity, "us^2");
@@ -309,16 +320,17 @@ fn variance_us2(
     layer: &Layer,
     series: &Series,
     tasks: u32,
+    watch: &Watch,
 ) -> Result<f64, PaperError> {
     let barrier = layer.series(Collective::Barrier);
     let arrival = Skew::Random(Time::from_ps(ARRIVAL_US * US_PS));
     let mut times = Vec::new();
     for seed in 0..REPETITIONS {
         let late = arrival.late(tasks, seed).expect("names no rank");
-        let released = run(machine, barrier, tasks, &late)?.finish;
+        let released = run(machine, barrier, tasks, &late, watch)?.finish;
         let first = released.iter().copied().min().unwrap_or(Time::ZERO);
         let late: Vec<Time> = released.iter().map(|&time| time - first).collect();
-        let finish = run(machine, series, tasks, &late)?.finish;
+        let finish = run(machine, series, tasks, &late, watch)?.finish;
         // The clock goes on from the barrier: its ticks fall anywhere.
         let tick = |time: Time| (first + time).ps() / US_PS;
         let elapsed = late
@@ -332,7 +344,7 @@ fn variance_us2(
 }
 
 /// Figures 5 to 8: time against the number of tasks.
-fn figures() -> Result<Vec<Figure>, PaperError> {
+fn figures(watch: &Watch) -> Result<Vec<Figure>, PaperError> {
     let drawn = [
         (5, Collective::Alltoall),
         (6, Collective::Reduce),
@@ -346,7 +358,7 @@ fn figures() -> Result<Vec<Figure>, PaperError> {
             let (machine, series) = (layer.machine(), layer.series(collective));
             let mut ours = Vec::new();
             for tasks in TASKS {
-                let us = run(&machine, series, tasks, &[])?.makespan.ns() / 1e3;
+                let us = run(&machine, series, tasks, &[], watch)?.makespan.ns() / 1e3;
                 ours.push((f64::from(tasks), us));
             }
             largest.push(ours[TASKS.len() - 1].1);

@@ -5,21 +5,31 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use corecast_core::Help as _;
-use corecast_papers::{PAPERS, Row, add_rtl, reproduce, rtl_vectors};
+use corecast_machine::Watch;
+use corecast_papers::{PAPERS, Paper, Row, add_rtl, reproduce, rtl_vectors};
 use corecast_vectors::{Vector, to_json};
 
-/// Rows of all papers; some take minutes without optimisation, so they run once.
-fn rows() -> Vec<Row> {
-    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
-    let all = || {
-        let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
-        PAPERS.iter().flat_map(of).collect()
+/// Rows of every paper and the messages of their runs; some take minutes without optimisation, so
+/// they run once.
+fn run() -> &'static [(Vec<Row>, u64)] {
+    static RUN: OnceLock<Vec<(Vec<Row>, u64)>> = OnceLock::new();
+    let of = |paper: &Paper| {
+        let watch = Watch::new();
+        (paper.rows(&watch).expect("runs"), watch.count())
     };
-    ROWS.get_or_init(all).clone()
+    RUN.get_or_init(|| PAPERS.iter().map(of).collect())
 }
 
+/// Rows of all papers.
+fn rows() -> Vec<Row> {
+    run().iter().flat_map(|(rows, _)| rows.clone()).collect()
+}
+
+/// What to do if the work of a paper is another one.
+const RENEW: &str = "`cargo run --release -p corecast-papers --example work` prints it anew";
+
 /// Papers whose experiments take seconds.
-fn light() -> impl Iterator<Item = &'static corecast_papers::Paper> {
+fn light() -> impl Iterator<Item = &'static Paper> {
     let heavy = ["scc-thesis", "kumar2012"];
     PAPERS
         .iter()
@@ -27,7 +37,7 @@ fn light() -> impl Iterator<Item = &'static corecast_papers::Paper> {
 }
 
 fn light_rows() -> Vec<Row> {
-    let of = |paper: &corecast_papers::Paper| reproduce(paper.name).expect("runs");
+    let of = |paper: &Paper| reproduce(paper.name).expect("runs");
     light().flat_map(of).collect()
 }
 
@@ -80,9 +90,18 @@ fn the_misses_are_these() {
 fn experiments_and_figures_repeat() {
     assert_eq!(light_rows(), light_rows());
     for paper in light() {
-        let winners = paper.contest.winners().expect("runs");
-        let figures = paper.figures(&winners).expect("runs");
-        assert_eq!(figures, paper.figures(&winners).expect("runs"));
+        let [of_winners, of_figures] = [(); 2].map(|()| Watch::new());
+        let winners = paper.contest.winners(&of_winners).expect("runs");
+        let figures = paper.figures(&winners, &of_figures).expect("runs");
+        let again = paper.figures(&winners, &Watch::default());
+        assert_eq!(figures, again.expect("runs"));
+        let messages = [&of_winners, &of_figures].map(Watch::count);
+        let work = [paper.work.winners, paper.work.figures].map(|part| part.messages[3]);
+        assert_eq!(
+            messages, work,
+            "winners and figures of {}: {RENEW}",
+            paper.name
+        );
         let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
         let state = if paper.contest.ongoing_bytes.len() > 1 {
             "busy"
@@ -94,6 +113,18 @@ fn experiments_and_figures_repeat() {
         for (name, svg) in &figures {
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
         }
+    }
+}
+
+/// Who waits is told how far a part is by its messages.
+#[test]
+fn the_rows_deliver_as_many_messages_as_their_work_says() {
+    for (paper, (_, messages)) in PAPERS.iter().zip(run()) {
+        assert_eq!(
+            *messages, paper.work.rows.messages[3],
+            "{}: {RENEW}",
+            paper.name
+        );
     }
 }
 

@@ -41,11 +41,29 @@ impl Paper {
         self.inner.open
     }
 
+    /// How much of `rows`, `winners` or `figures` is done once so many messages have arrived, as a
+    /// length to compare with those of other papers; the whole length if none are given.
+    #[pyo3(signature = (what, messages = None))]
+    fn done(&self, what: &str, messages: Option<u64>) -> u64 {
+        let work = self.inner.work;
+        let messages = messages.unwrap_or(u64::MAX);
+        match what {
+            "rows" => work.rows.done(messages),
+            "winners" => work.winners.done(messages),
+            // They show who wins, which comes first.
+            _ => {
+                let [.., of_winners] = work.winners.messages;
+                let further = messages.saturating_sub(of_winners);
+                work.winners.done(messages) + work.figures.done(further)
+            }
+        }
+    }
+
     /// Every published number beside ours, as JSON.
     fn rows(&self, py: Python<'_>, progress: &Bound<'_, PyAny>) -> PyResult<String> {
-        let name = self.inner.name;
+        let paper = self.inner;
         let rows = wait_for(py, Meter::new(), progress, move |meter| {
-            let rows = corecast_papers::reproduce(name);
+            let rows = paper.rows(&meter.watch);
             meter.done();
             rows
         })?;
@@ -61,7 +79,7 @@ impl Paper {
     fn winners(&self, py: Python<'_>, progress: &Bound<'_, PyAny>) -> PyResult<String> {
         let paper = self.inner;
         let winners = wait_for(py, Meter::new(), progress, move |meter| {
-            let winners = paper.contest.winners();
+            let winners = paper.contest.winners(&meter.watch);
             meter.done();
             winners
         })?;
@@ -76,10 +94,8 @@ impl Paper {
     ) -> PyResult<Vec<(String, String)>> {
         let paper = self.inner;
         let figures = wait_for(py, Meter::new(), progress, move |meter| {
-            let figures = paper
-                .contest
-                .winners()
-                .and_then(|winners| paper.figures(&winners));
+            let winners = paper.contest.winners(&meter.watch);
+            let figures = winners.and_then(|winners| paper.figures(&winners, &meter.watch));
             meter.done();
             figures
         })?;

@@ -4,15 +4,15 @@
 use corecast_chip::System;
 use corecast_core::Rank;
 use corecast_flow::{FlowResult, TaskProgram, TaskResult, Tile};
-use corecast_machine::{RunError, Time};
+use corecast_machine::{RunError, Time, Watch};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{FlowRun, TaskSetup};
-use rayon::prelude::*;
 
 use super::workload::{
     ALL, Case, FIR, JPEG3, JPEG4, SIDE_BESIDE_TRAFFIC, Workload, chip, variation_ns,
 };
 use crate::bench::PaperError;
+use crate::cases;
 use crate::row::Row;
 
 const NAME: &str = "kumar2012";
@@ -20,15 +20,14 @@ const NAME: &str = "kumar2012";
 /// Words of the burst of Table II.
 const BURST: usize = 64;
 
-pub(super) fn rows() -> Result<Vec<Row>, PaperError> {
+pub(super) fn rows(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let mut rows = latency()?;
-    let cases = ALL.map(Case::of);
-    let runs: Vec<FlowRun> = cases.par_iter().map(Case::run).collect::<Result<_, _>>()?;
+    let runs = cases::all(&ALL.map(Case::of), |case| case.run(watch))?;
     rows.extend(balance(&runs));
     rows.extend(communication(&runs));
-    rows.extend(partitions()?);
-    rows.extend(flows()?);
-    rows.extend(jitter()?);
+    rows.extend(partitions(watch)?);
+    rows.extend(flows(watch)?);
+    rows.extend(jitter(watch)?);
     Ok(rows)
 }
 
@@ -160,21 +159,25 @@ fn communication(runs: &[FlowRun]) -> Vec<Row> {
 }
 
 /// Speed-ups of a workload over one core, for so many stages each.
-pub(super) fn speed_ups(workload: Workload, stages: &[u32]) -> Result<Vec<f64>, PaperError> {
+pub(super) fn speed_ups(
+    workload: Workload,
+    stages: &[u32],
+    watch: &Watch,
+) -> Result<Vec<f64>, PaperError> {
     let of = |&stages: &u32| {
         let case = Case {
             stages: Some(stages),
             ..Case::of(workload)
         };
-        case.run().map(|run| run.speed_up())
+        case.run(watch).map(|run| run.speed_up())
     };
-    stages.par_iter().map(of).collect()
+    cases::all(stages, of)
 }
 
 /// Figure 6: more and more tasks.
-fn partitions() -> Result<Vec<Row>, PaperError> {
+fn partitions(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let stages: Vec<u32> = vec![1, 2, 4, 6, 8, 12, 16];
-    let ups = speed_ups(FIR, &stages)?;
+    let ups = speed_ups(FIR, &stages, watch)?;
     let row = |(stages, up): (&u32, &f64)| {
         let conditions = format!("FIR in {stages} tasks, 6400 samples");
         Row::new(
@@ -204,7 +207,7 @@ fn partitions() -> Result<Vec<Row>, PaperError> {
 }
 
 /// Flows side by side: runs for 1 to 4 flows of each workload.
-pub(super) fn with_flows() -> Result<Vec<Vec<FlowRun>>, PaperError> {
+pub(super) fn with_flows(watch: &Watch) -> Result<Vec<Vec<FlowRun>>, PaperError> {
     let cases: Vec<Case> = ALL
         .iter()
         .flat_map(|&workload| {
@@ -214,14 +217,14 @@ pub(super) fn with_flows() -> Result<Vec<Vec<FlowRun>>, PaperError> {
             })
         })
         .collect();
-    let runs: Vec<FlowRun> = cases.par_iter().map(Case::run).collect::<Result<_, _>>()?;
+    let runs = cases::all(&cases, |case| case.run(watch))?;
     Ok(runs.chunks(4).map(<[FlowRun]>::to_vec).collect())
 }
 
 /// Figure 7.
-fn flows() -> Result<Vec<Row>, PaperError> {
+fn flows(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let mut rows = Vec::new();
-    for (workload, runs) in ALL.iter().zip(with_flows()?) {
+    for (workload, runs) in ALL.iter().zip(with_flows(watch)?) {
         let ups: Vec<f64> = runs.iter().map(FlowRun::speed_up).collect();
         for (flows, up) in (1..).zip(&ups) {
             let conditions = format!("{}, flows: {flows}", workload.name);
@@ -255,7 +258,11 @@ pub(super) const RATES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// The variation that the traffic causes per rate, in cycles: of blocks from or to the memory
 /// buffer, and between tasks.
-pub(super) fn variations(workload: Workload, lie: Lie) -> Result<Vec<[f64; 2]>, PaperError> {
+pub(super) fn variations(
+    workload: Workload,
+    lie: Lie,
+    watch: &Watch,
+) -> Result<Vec<[f64; 2]>, PaperError> {
     let chip = chip();
     let period_ns = chip.reference_clock().period_ps as f64 / 1e3;
     let System::Pronto { pronto, .. } = chip.system() else {
@@ -279,7 +286,7 @@ pub(super) fn variations(workload: Workload, lie: Lie) -> Result<Vec<[f64; 2]>, 
             side: SIDE_BESIDE_TRAFFIC,
             ..Case::of(workload)
         };
-        let run = case.run()?;
+        let run = case.run(watch)?;
         let quiet = run.quiet.expect("there are injectors");
         let mean = |is_memory: bool| {
             let edges = run.result.edges.iter().zip(&quiet.edges);
@@ -293,15 +300,15 @@ pub(super) fn variations(workload: Workload, lie: Lie) -> Result<Vec<[f64; 2]>, 
         };
         Ok([mean(true), mean(false)])
     };
-    RATES.par_iter().map(of_rate).collect()
+    cases::all(&RATES, of_rate)
 }
 
 /// Figures 9 and 10.
-fn jitter() -> Result<Vec<Row>, PaperError> {
+fn jitter(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let mut rows = Vec::new();
     for workload in ALL {
         let [inline, orthogonal] = [Lie::Inline, Lie::Orthogonal].map(|lie| {
-            let all = variations(workload, lie)?;
+            let all = variations(workload, lie, watch)?;
             let mean =
                 |which: usize| all.iter().map(|pair| pair[which]).sum::<f64>() / all.len() as f64;
             Ok::<_, PaperError>([mean(0), mean(1)])
@@ -347,7 +354,7 @@ mod tests {
     #[test]
     fn crossing_the_traffic_reduces_variation() {
         let [inline, orthogonal] = [Lie::Inline, Lie::Orthogonal].map(|lie| {
-            let all = variations(JPEG3, lie).expect("it runs");
+            let all = variations(JPEG3, lie, &Watch::default()).expect("it runs");
             [0, 1].map(|which| all.iter().map(|pair| pair[which]).sum::<f64>())
         });
         assert!(orthogonal[0] < inline[0], "{orthogonal:?} {inline:?}");

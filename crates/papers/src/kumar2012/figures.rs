@@ -2,32 +2,31 @@
 //! Figures 5, 6, 7, 9 and 10, from our runs.
 
 use corecast_flow::Split;
+use corecast_machine::Watch;
 use corecast_render::{Bar, LineChart, Scale, Series, StackedBars};
-use rayon::prelude::*;
 
 use super::experiment::{Lie, RATES, speed_ups, variations, with_flows};
 use super::workload::{ALL, CUSTOM, Case, FIR};
 use crate::bench::PaperError;
+use crate::cases;
 use crate::figures::Figure;
 
 /// Stages of Figure 6.
 const STAGES: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16];
 
-pub(super) fn all() -> Result<Vec<Figure>, PaperError> {
-    let mut figures = vec![figure5()?, figure6()?, figure7()?];
+pub(super) fn all(watch: &Watch) -> Result<Vec<Figure>, PaperError> {
+    let mut figures = vec![figure5(watch)?, figure6(watch)?, figure7(watch)?];
     for (number, lie, word) in [
         (9, Lie::Orthogonal, "orthogonal to"),
         (10, Lie::Inline, "in line with"),
     ] {
-        figures.push(variation(number, lie, word)?);
+        figures.push(variation(number, lie, word, watch)?);
     }
     Ok(figures)
 }
 
-fn figure5() -> Result<Figure, PaperError> {
-    let cases = ALL.map(Case::of);
-    let runs = cases.par_iter().map(Case::run);
-    let runs = runs.collect::<Result<Vec<_>, PaperError>>()?;
+fn figure5(watch: &Watch) -> Result<Figure, PaperError> {
+    let runs = cases::all(&ALL.map(Case::of), |case| case.run(watch))?;
     let mut bars = Vec::new();
     for (workload, run) in ALL.iter().zip(&runs) {
         bars.extend(run.result.tasks.iter().map(|task| {
@@ -49,9 +48,9 @@ fn figure5() -> Result<Figure, PaperError> {
     Ok(("kumar2012-figure5".to_owned(), bars.svg()))
 }
 
-fn figure6() -> Result<Figure, PaperError> {
+fn figure6(watch: &Watch) -> Result<Figure, PaperError> {
     let line = |workload: super::workload::Workload| {
-        let ups = speed_ups(workload, &STAGES)?;
+        let ups = speed_ups(workload, &STAGES, watch)?;
         let points = STAGES.iter().zip(&ups);
         Ok(Series {
             name: workload.name.to_owned(),
@@ -73,8 +72,8 @@ fn figure6() -> Result<Figure, PaperError> {
     ))
 }
 
-fn figure7() -> Result<Figure, PaperError> {
-    let runs = with_flows()?;
+fn figure7(watch: &Watch) -> Result<Figure, PaperError> {
+    let runs = with_flows(watch)?;
     let series = ALL.iter().zip(&runs).map(|(workload, runs)| Series {
         name: workload.name.to_owned(),
         points: (1..)
@@ -90,11 +89,11 @@ fn figure7() -> Result<Figure, PaperError> {
     Ok(chart(7, title, labels, series))
 }
 
-fn variation(number: u32, lie: Lie, word: &str) -> Result<Figure, PaperError> {
+fn variation(number: u32, lie: Lie, word: &str, watch: &Watch) -> Result<Figure, PaperError> {
     let mut series = Vec::new();
     let mut sums = [0.0; 2];
     for workload in ALL {
-        let all = variations(workload, lie)?;
+        let all = variations(workload, lie, watch)?;
         for (which, kind) in ["memory", "intermediate"].into_iter().enumerate() {
             let points = RATES.iter().zip(&all);
             let points = points.map(|(rate, pair)| (100.0 * rate, pair[which]));

@@ -17,7 +17,7 @@ mod workload;
 
 use corecast_core::Collective;
 
-use crate::paper::{Paper, Work};
+use crate::paper::{Paper, Part, Work};
 use crate::winners::Contest;
 
 pub(crate) const PAPER: Paper = Paper {
@@ -41,9 +41,18 @@ pub(crate) const PAPER: Paper = Paper {
            load of its CUSTOM tasks; the curves of Figures 5 to 7, 9 and 10 are pictures, so ours are \
            drawn without them; how the paper computes its arrival time variation",
     work: Work {
-        rows: 18_149,
-        winners: 876,
-        figures: 20_654,
+        rows: Part {
+            ms: 15_283,
+            messages: [264_594, 491_556, 603_637, 647_712],
+        },
+        winners: Part {
+            ms: 636,
+            messages: [11_350, 23_059, 25_004, 25_644],
+        },
+        figures: Part {
+            ms: 15_634,
+            messages: [258_532, 494_143, 622_933, 669_712],
+        },
     },
     experiment: experiment::rows,
     figures: figures::all,

@@ -4,7 +4,7 @@
 use corecast_chip::Chip;
 use corecast_flow::{Buffers, Changes, EdgeResult, FlowFile, FlowProgram, Placement, Sharing};
 use corecast_kernels::jpeg;
-use corecast_machine::{RunError, RunOptions};
+use corecast_machine::{RunError, RunOptions, Watch};
 use corecast_machine_sim::SimMachine;
 use corecast_machine_sim::pronto::{FlowRun, FlowSetup, Injectors};
 
@@ -92,8 +92,8 @@ impl Case {
         }
     }
 
-    /// Runs it on NagaM and checks what it has computed.
-    pub fn run(&self) -> Result<FlowRun, PaperError> {
+    /// Runs it on NagaM and checks what it has computed; `watch` counts the messages.
+    pub fn run(&self, watch: &Watch) -> Result<FlowRun, PaperError> {
         let machine = SimMachine::new(&chip());
         let (_, buffers) = machine.tiles().map_err(RunError::from)?;
         // As in the paper: no acknowledgements by programs, only the hardware's.
@@ -122,7 +122,10 @@ impl Case {
                 rate,
                 ..Injectors::default()
             }),
-            options: RunOptions::default(),
+            options: RunOptions {
+                watch: watch.clone(),
+                ..RunOptions::default()
+            },
         };
         let run = machine.run_flow(&program(false), &program(true), &setup)?;
         match run.result.is_right() {

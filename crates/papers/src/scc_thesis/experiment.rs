@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every number that the thesis prints, beside ours.
 
-use rayon::prelude::*;
+use corecast_machine::Watch;
 
 use super::tables::{CUBE, Cell, Cut, DOPL, RCCE, SIZES, Table};
 use super::{RANKS, chosen, seconds};
@@ -73,7 +73,7 @@ impl Case {
     }
 
     /// Smallest and mean time in seconds.
-    fn seconds(&self) -> Result<[f64; 2], PaperError> {
+    fn seconds(&self, watch: &Watch) -> Result<[f64; 2], PaperError> {
         let mut chip = self.table.chip(&[]);
         if let Some(key) = self.more {
             let value = chip.parameters().find(|parameter| parameter.key == key);
@@ -85,7 +85,7 @@ impl Case {
             };
             chip = self.table.chip(&[(key.to_owned(), format!("{more:.0}"))]);
         }
-        seconds(&chip, self.table, self.ranks, self.bytes, self.cut)
+        seconds(&chip, self.table, self.ranks, self.bytes, self.cut, watch)
     }
 
     fn conditions(&self) -> String {
@@ -102,15 +102,12 @@ struct Times(Vec<(Case, [f64; 2])>);
 
 impl Times {
     /// Runs every case once, on all cores of the host.
-    fn of(cases: impl IntoIterator<Item = Case>) -> Result<Self, PaperError> {
+    fn of(cases: impl IntoIterator<Item = Case>, watch: &Watch) -> Result<Self, PaperError> {
         let mut cases: Vec<Case> = cases.into_iter().collect();
         cases.sort_by(|a, b| a.key().cmp(&b.key()));
         cases.dedup_by(|a, b| a.key() == b.key());
-        let times = cases
-            .into_par_iter()
-            .map(|case| Ok((case, case.seconds()?)))
-            .collect::<Result<_, PaperError>>()?;
-        Ok(Self(times))
+        let times = crate::cases::all(&cases, |case| Ok((*case, case.seconds(watch)?)));
+        Ok(Self(times?))
     }
 
     fn both(&self, case: &Case) -> [f64; 2] {
@@ -125,13 +122,13 @@ impl Times {
     }
 }
 
-pub(super) fn rows() -> Result<Vec<Row>, PaperError> {
+pub(super) fn rows(watch: &Watch) -> Result<Vec<Row>, PaperError> {
     let (claims, growths) = (claims(), growths());
     let entries = [&CUBE, &DOPL].into_iter().flat_map(entries);
     let ratios = claims.iter().map(|claim| claim.ratio);
     let ratios = ratios.chain(growths.iter().map(|&(_, ratio)| ratio));
     let cases = entries.map(|(case, _)| case).chain(ratios.flatten());
-    let times = Times::of(cases)?;
+    let times = Times::of(cases, watch)?;
 
     let mut rows = Vec::new();
     for table in [&CUBE, &DOPL] {

@@ -2,20 +2,21 @@
 //! Figures 5 and 9 to 20, from our runs.
 
 use corecast_core::Rank;
+use corecast_machine::Watch;
 use corecast_machine::pingpong::there_and_back;
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale, Series};
-use rayon::prelude::*;
 
 use super::tables::{CUBE, DOPL, RCCE, Table};
 use super::{chosen, seconds};
 use crate::bench::PaperError;
+use crate::cases;
 use crate::figures::Figure;
 
 /// A line: name, contender, cores.
 type Contender = (String, &'static Table, u32);
 
-pub(super) fn all() -> Result<Vec<Figure>, PaperError> {
+pub(super) fn all(watch: &Watch) -> Result<Vec<Figure>, PaperError> {
     let mut figures = vec![figure5()?];
     let ranges: [(u32, &str, Vec<u64>); 3] = [
         (9, "small", (1..=8101).step_by(100).collect()),
@@ -33,7 +34,7 @@ pub(super) fn all() -> Result<Vec<Figure>, PaperError> {
         [12, 24, 36, 48].map(line).to_vec()
     };
     for (first, kind, sizes) in ranges {
-        let lines = lines(&three, &sizes)?;
+        let lines = lines(&three, &sizes, watch)?;
         let ratio = |a: usize, b: usize| last(&lines[a]) / last(&lines[b]);
         let title = format!(
             "RCCE_bcast takes {:.0} times as long as DOPL at the end of the {kind} sizes",
@@ -46,7 +47,7 @@ pub(super) fn all() -> Result<Vec<Figure>, PaperError> {
         );
         figures.push(figure(first + 1, title, lines[1..].to_vec()));
         for (offset, name, table) in [(2, "Cube", &CUBE), (3, "DOPL", &DOPL)] {
-            let lines = self::lines(&scaling(table), &sizes)?;
+            let lines = self::lines(&scaling(table), &sizes, watch)?;
             let grows = last(&lines[3]) / last(&lines[0]);
             let title =
                 format!("{name} over four times as many cores takes {grows:.1} times as long");
@@ -60,19 +61,22 @@ fn last(line: &Series) -> f64 {
     line.points.last().map_or(f64::NAN, |point| point.1)
 }
 
-fn lines(contenders: &[Contender], sizes: &[u64]) -> Result<Vec<Series>, PaperError> {
+fn lines(
+    contenders: &[Contender],
+    sizes: &[u64],
+    watch: &Watch,
+) -> Result<Vec<Series>, PaperError> {
     let mut lines = Vec::new();
     for (name, table, cores) in contenders {
         let chip = table.chip(&[]);
         let cut = chosen(table);
         let point = |&bytes: &u64| {
-            let [least, _] = seconds(&chip, table, *cores, bytes, cut)?;
+            let [least, _] = seconds(&chip, table, *cores, bytes, cut, watch)?;
             Ok((bytes as f64, 1e3 * least))
         };
-        let points: Result<Vec<_>, PaperError> = sizes.par_iter().map(point).collect();
         lines.push(Series {
             name: name.clone(),
-            points: points?,
+            points: cases::all(sizes, point)?,
         });
     }
     Ok(lines)
@@ -101,10 +105,9 @@ fn figure5() -> Result<Figure, PaperError> {
             let time = there_and_back(&machine, 48, [Rank(0), Rank(core)], bytes, 2)?;
             Ok((bytes as f64, time.ns() / 1e3))
         };
-        let points: Result<Vec<_>, PaperError> = sizes.par_iter().map(point).collect();
         series.push(Series {
             name: format!("core {core}"),
-            points: points?,
+            points: cases::all(&sizes, point)?,
         });
     }
     let farthest = 100.0 * (last(&series[4]) / last(&series[0]) - 1.0);

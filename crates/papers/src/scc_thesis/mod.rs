@@ -16,11 +16,11 @@ mod tables;
 
 use corecast_chip::Chip;
 use corecast_core::{Collective, Request, algorithm};
-use corecast_machine::{Job, Machine, RunOptions};
+use corecast_machine::{Job, Machine, RunOptions, Watch};
 use corecast_machine_sim::SimMachine;
 
 use crate::bench::PaperError;
-use crate::paper::{Paper, Work};
+use crate::paper::{Paper, Part, Work};
 use crate::winners::Contest;
 
 pub use tables::{CUBE, Cell, Cut, DOPL, Line, RCCE, SIZES, Table};
@@ -42,9 +42,18 @@ pub(crate) const PAPER: Paper = Paper {
            sizes, where one was 5.5 times as fast as the other; the published lines of Figures 5 and \
            9 to 20 are pictures, so ours are drawn without them",
     work: Work {
-        rows: 13_167,
-        winners: 2961,
-        figures: 34_749,
+        rows: Part {
+            ms: 15_274,
+            messages: [841_504, 1_615_387, 2_055_072, 2_216_078],
+        },
+        winners: Part {
+            ms: 2397,
+            messages: [52_290, 99_474, 150_026, 219_973],
+        },
+        figures: Part {
+            ms: 31_869,
+            messages: [809_815, 1_894_826, 2_429_215, 3_305_507],
+        },
     },
     experiment: experiment::rows,
     figures: figures::all,
@@ -69,6 +78,7 @@ const CACHED_BYTES: u64 = 256 << 10;
 
 /// The smallest and the mean time of a broadcast of `table`'s algorithm on `chip`, whose library
 /// must be the table's, in seconds. `cut` is the size in bytes of what the table varies.
+/// `watch` counts the messages of all layouts.
 ///
 /// # Errors
 /// Whatever ended a run.
@@ -78,6 +88,7 @@ pub fn seconds(
     ranks: u32,
     bytes: u64,
     cut: u64,
+    watch: &Watch,
 ) -> Result<[f64; 2], PaperError> {
     let machine = SimMachine::new(chip);
     let options = RunOptions::default();
@@ -98,6 +109,7 @@ pub fn seconds(
     for seed in 0..layouts {
         let options = RunOptions {
             seed,
+            watch: watch.clone(),
             ..RunOptions::default()
         };
         let report = machine.run(&Job {
