@@ -44,6 +44,7 @@ def interrupted(work):
         'corecast.compare("alltoall", chip="tilepro64", ranks=64, bytes=range(65536, 65586))',
         'corecast.tune("alltoall", chip="tilepro64", ranks=64, bytes=65536)',
         'corecast.traffic(chip="tilepro64", measure_cycles=10**9, rates=[0.1] * 9)',
+        'corecast.reproduce("scc-thesis")',
     ],
 )
 def test_ctrl_c_is_heard(work):
@@ -87,6 +88,34 @@ def test_bars_are_shown_where_they_are_wanted(capfd):
     corecast.run("bcast", progress=False)
     corecast.run("bcast")
     assert capfd.readouterr().err == ""
+
+
+def test_a_bar_of_lengths_follows_the_messages_of_its_parts(monkeypatch):
+    class Counted:
+        n = 0
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            pass
+
+    made = Counted()
+    monkeypatch.setattr(corecast.progress, "_tqdm", lambda *_, **__: made)
+    seen = []
+    parts = [lambda messages=4: 250 * min(messages, 4), lambda messages=2: 25 * messages]
+    with corecast.progress.bar_of_lengths(None, "reproduce", parts) as (first, second):
+        for told, call in [
+            (first, (0, 0, 0)),
+            (first, (0, 1, 0)),
+            (first, (0, 5, 0)),
+            (first, (1, 5, 0)),
+            (second, (0, 1, 0)),
+            (second, (1, 1, 0)),
+        ]:
+            told(*call)
+            seen.append(made.n)
+    assert seen == [0, 250, 1000, 1000, 1025, 1050]
 
 
 def test_what_a_bar_raises_ends_the_work(monkeypatch):

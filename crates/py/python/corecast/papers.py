@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from . import _core
 from ._values import word
 from .figures import FORMS, Figure, made
-from .progress import bar
+from .progress import Told, bar_of_lengths
 from .tables import Record, Table
 
 __all__ = ["Reproduction", "reproduce"]
@@ -50,8 +53,8 @@ class Reproduction(Table[Record]):
         Args:
             progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
         """
-        with bar(progress, "winners", len(self.papers)) as told:
-            found = [json.loads(_core.Paper(name).winners(told)) for name in self.papers]
+        with _told(progress, "winners", self.papers) as papers:
+            found = [json.loads(paper.winners(told)) for paper, told in papers]
         return Table([Record(row) for rows in found for row in rows])
 
     def figures(self, progress: bool | None = None) -> dict[str, Figure]:
@@ -60,8 +63,8 @@ class Reproduction(Table[Record]):
         Args:
             progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
         """
-        with bar(progress, "figures", len(self.papers)) as told:
-            found = [_core.Paper(name).figures(told) for name in self.papers]
+        with _told(progress, "figures", self.papers) as papers:
+            found = [paper.figures(told) for paper, told in papers]
         return {name: Figure(svg) for figures in found for name, svg in figures}
 
     def save_figures(
@@ -101,7 +104,18 @@ def reproduce(paper: str | None = None, *, progress: bool | None = None) -> Repr
     """
     names = _core.names("paper") if paper is None else [word("paper", paper, _core.names("paper"))]
     found: list[Record] = []
-    with bar(progress, "reproduce", len(names)) as told:
-        for name in names:
-            found += [Record(row) for row in json.loads(_core.Paper(name).rows(told))]
+    with _told(progress, "rows", names) as papers:
+        for of, told in papers:
+            found += [Record(row) for row in json.loads(of.rows(told))]
     return Reproduction(found, names)
+
+
+@contextmanager
+def _told(
+    progress: bool | None, what: str, names: list[str]
+) -> Iterator[list[tuple[_core.Paper, Told | None]]]:
+    """Papers with what each has to tell while its rows, winners or figures are worked on."""
+    papers = [_core.Paper(name) for name in names]
+    shown = "reproduce" if what == "rows" else what
+    with bar_of_lengths(progress, shown, [partial(of.done, what) for of in papers]) as tell:
+        yield list(zip(papers, tell))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,7 +37,39 @@ def bar(wanted: bool | None, what: str, parts: int) -> Iterator[Told | None]:
         made.close()
 
 
-def _tqdm(wanted: bool | None, what: str, parts: int) -> Any:
+#: How much of a part is done after so many messages; its whole length if none are given.
+Done = Callable[..., int]
+
+
+@contextmanager
+def bar_of_lengths(
+    wanted: bool | None, what: str, parts: Sequence[Done]
+) -> Iterator[list[Told | None]]:
+    """As :func:`bar`, of parts of different lengths, each with what it has to tell: within a part the
+    bar follows the messages.
+    """
+    lengths = [done() for done in parts]
+    form = "{l_bar}{bar}| {elapsed}<{remaining}"  # lengths have no unit
+    # What is left follows from all that has passed, not from the last seconds.
+    how = {"bar_format": form, "smoothing": 0}
+    made = None if wanted is False else _tqdm(wanted, what, sum(lengths), **how)
+    if made is None:
+        yield [None] * len(parts)
+        return
+
+    def teller(before: int, part: Done) -> Told:
+        def told(is_done: int, delivered: int, _: int) -> None:
+            made.update(before + (part() if is_done else part(delivered)) - made.n)
+
+        return told
+
+    try:
+        yield [teller(sum(lengths[:place]), part) for place, part in enumerate(parts)]
+    finally:
+        made.close()
+
+
+def _tqdm(wanted: bool | None, what: str, parts: int, **how: Any) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -52,4 +84,5 @@ def _tqdm(wanted: bool | None, what: str, parts: int) -> Any:
             leave=False,
             delay=0 if wanted else 0.5,
             disable=False if wanted else None,
+            **how,
         )
