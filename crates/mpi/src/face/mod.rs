@@ -50,6 +50,7 @@ mod facts;
 pub mod file;
 pub mod file_access;
 pub mod file_forms;
+pub mod file_position;
 pub mod fortran;
 pub mod generalized;
 pub mod group;
