@@ -5,6 +5,8 @@
 //! ranks agree on (who creates, the shared position, atomic accesses) is above.
 #![forbid(unsafe_code)]
 
+mod parts;
+mod phases;
 mod view;
 
 use std::fs::{File, OpenOptions};
@@ -12,6 +14,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+pub use parts::{Parts, is_rising, runs};
+pub use phases::{ASKED_BYTES, Asked, Buffering, Plan};
 pub use view::{Representation, View};
 
 use crate::error::{Class, Error, Result};
@@ -67,6 +71,7 @@ impl Mode {
 pub struct Disk {
     file: File,
     path: PathBuf,
+    is_regular: bool,
 }
 
 /// What went wrong with a file, as MPI says it.
@@ -106,7 +111,12 @@ impl Disk {
             return Err(Error::new(Class::BadFile, what));
         }
         let path = path.to_owned();
-        Ok(Self { file, path })
+        let is_regular = facts.is_file();
+        Ok(Self {
+            file,
+            path,
+            is_regular,
+        })
     }
 
     fn done<T>(&self, result: io::Result<T>) -> Result<T> {
@@ -125,6 +135,12 @@ impl Disk {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it is no device or pipe.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        self.is_regular
     }
 
     /// Its bytes.
