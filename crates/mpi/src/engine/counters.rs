@@ -17,6 +17,8 @@ pub struct Counters {
     pub unexpected: u64,
     /// Waits in which nothing came before the core would have been handed over.
     pub waits: u64,
+    /// Collective accesses to files that went by two phases.
+    pub two_phases: u64,
 }
 
 impl Engine {
@@ -29,6 +31,11 @@ impl Engine {
     /// A wait begins.
     pub fn count_wait(&mut self) {
         self.matter.counters.waits += 1;
+    }
+
+    /// A collective access goes by two phases.
+    pub fn count_two_phases(&mut self) {
+        self.matter.counters.two_phases += 1;
     }
 
     /// Messages that no receive has taken yet.

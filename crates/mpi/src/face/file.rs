@@ -16,7 +16,7 @@ use super::{
 use crate::abi::Abi;
 use crate::datatype::Type;
 use crate::error::{Class, Error, Result};
-use crate::file::{Disk, Mode, Representation, View};
+use crate::file::{Buffering, Disk, Mode, Representation, View};
 use crate::handle::{CommId, FileId, TypeId};
 use crate::rma::{Flavor, Piece};
 
@@ -333,7 +333,11 @@ pub fn file_set_info<A: Abi>(file: File, hints: Info<A>) -> c_int {
 pub fn file_get_info<A: Abi>(file: File, place: Out<Info<A>>) -> c_int {
     let id = id_of(file);
     call::<A>("MPI_File_get_info", id, |mpi| {
-        let hints = mpi.files.get(id)?.hints.clone();
+        let file = mpi.files.get(id)?;
+        let mut hints = file.hints.clone();
+        let ranks = mpi.process.comm(file.comm)?.group.size();
+        let followed = Buffering::of(&hints).hints(ranks);
+        info::keep(&mut hints, followed);
         place.set(Info::of(info::make(hints)?))
     })
 }

@@ -2,19 +2,23 @@
 //! Reading and writing files: at places, at positions of this rank, at the shared one.
 //!
 //! Nothing is put off: an access is done when its call returns, be it collective, non-blocking or split,
-//! and its request is complete. Collective accesses wait for nobody but in `ordered` ones, where ranks
-//! have to know what those before them access.
+//! and its request is complete. Non-blocking accesses wait for nobody, collective or not; other
+//! collective ones are in `file_together`, but for the `ordered` ones, where ranks have to know what
+//! those before them access, and no more.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 use super::comm_new::complete;
+use super::exchange::Given;
 use super::file::{meet, writable};
+use super::file_together::{may_meet, together};
 use super::opened::{OpenFile, id_of};
 use super::{Address, Count, Datatype, Entered, File, Out, Request, call};
 use crate::abi::Abi;
 use crate::buffer::Buffer;
-use crate::datatype::{external, memory};
+use crate::datatype::{Type, external, memory};
 use crate::error::{Class, Error, Result};
 use crate::file::Representation;
 use crate::handle::{CommId, FileId, OpId, TypeId, WinId};
@@ -160,15 +164,74 @@ fn begin(mpi: &mut Entered, id: FileId, place: Where, elements: i64) -> Result<i
 }
 
 /// An access that can be carried out.
-struct Ready {
+pub(super) struct Ready {
     buffer: Buffer,
+    ty: Arc<Type>,
     /// Its bytes in memory and in the file.
     bytes: usize,
     there: usize,
     /// Bytes of an element of the view.
     each: usize,
-    /// What is written, or room for what is read, where the file has other bytes than memory.
+    /// What is written, where the file has other bytes than memory.
     converted: Option<Vec<u8>>,
+    is_converted: bool,
+}
+
+impl Ready {
+    /// What is written, as the file has it.
+    pub(super) fn given(&mut self) -> Given {
+        if let Some(converted) = self.converted.take() {
+            return Given::Own(converted);
+        }
+        match self.in_one_piece() {
+            Some(first) => Given::Program(first),
+            None => Given::Own(self.packed()),
+        }
+    }
+
+    /// Where its elements begin, if they lie in one piece.
+    fn in_one_piece(&self) -> Option<*mut u8> {
+        let bytes = self.ty.contiguous_bytes(self.buffer.count);
+        bytes.filter(|&bytes| bytes > 0)?;
+        let first = self.buffer.address.wrapping_offset(self.ty.true_lower());
+        Some(first)
+    }
+
+    fn packed(&self) -> Vec<u8> {
+        let mut packed = vec![0; self.bytes];
+        let (address, count) = (self.buffer.address, self.buffer.count);
+        // SAFETY: the program's promise for the buffer: its elements may be read.
+        let _ = unsafe { memory::pack(&self.ty, address, count, 0, &mut packed) };
+        packed
+    }
+
+    /// Bytes of what is read or written, in the file.
+    pub(super) fn there(&self) -> usize {
+        self.there
+    }
+
+    /// Takes what was read, as the file has it, into the buffer; how many bytes it is there.
+    pub(super) fn take(&self, found: &[u8]) -> usize {
+        let decoded = self.is_converted.then(|| external::decode(&self.ty, found));
+        let packed = decoded.as_deref().unwrap_or(found);
+        let (address, count) = (self.buffer.address, self.buffer.count);
+        // SAFETY: the program's promise for the buffer: what is read may be written.
+        unsafe { memory::unpack(&self.ty, address, count, 0, packed) };
+        packed.len()
+    }
+
+    /// The status of an access of so many bytes in memory.
+    pub(super) fn status(bytes: usize) -> Status {
+        Status {
+            bytes: bytes as u64,
+            ..Status::EMPTY
+        }
+    }
+
+    /// That of one that has written.
+    pub(super) fn written(&self) -> Status {
+        Self::status(self.bytes)
+    }
 }
 
 /// Checks the arguments of an access, and converts what it writes.
@@ -188,12 +251,13 @@ fn prepare<A: Abi, N: Count>(
         What::Read => {}
     }
     let buffer = address.buffer(count, datatype.id())?;
-    let ty = mpi.process.committed(buffer.datatype)?;
-    address.check(buffer.count, ty)?;
+    // Another thread may free the datatype while this one waits for other ranks.
+    let ty = Arc::clone(mpi.process.committed(buffer.datatype)?);
+    address.check(buffer.count, &ty)?;
     let too_many = || Error::new(Class::Count, "more bytes than an address space");
     let representation = file.view.representation;
     let bytes = ty.packed_bytes(buffer.count).ok_or_else(too_many)?;
-    let there = representation.packed_bytes(ty).checked_mul(buffer.count);
+    let there = representation.packed_bytes(&ty).checked_mul(buffer.count);
     let there = there.filter(|&bytes| isize::try_from(bytes).is_ok());
     let there = there.ok_or_else(too_many)?;
     let each = file.view.element_bytes() as usize;
@@ -201,111 +265,105 @@ fn prepare<A: Abi, N: Count>(
         let what = format!("{there} bytes are no number of elements of the view, of {each} each");
         return Err(Error::new(Class::Type, what));
     }
-    // What cannot be converted moves no position.
-    let converted = match (what, representation) {
-        (_, Representation::Native | Representation::Internal) => None,
-        (What::Read, Representation::External32) => Some(vec![0; there]),
-        (What::Write, Representation::External32) => {
-            let mut packed = vec![0; bytes];
-            // SAFETY: the program's promise for the buffer: its elements may be read.
-            let _ = unsafe { memory::pack(ty, buffer.address, buffer.count, 0, &mut packed) };
-            Some(external::encode(ty, &packed)?)
-        }
-    };
-    Ok(Ready {
+    let mut ready = Ready {
         buffer,
+        ty,
         bytes,
         there,
         each,
-        converted,
-    })
+        converted: None,
+        is_converted: representation == Representation::External32,
+    };
+    // What cannot be converted moves no position.
+    if ready.is_converted && what == What::Write {
+        ready.converted = Some(external::encode(&ready.ty, &ready.packed())?);
+    }
+    Ok(ready)
 }
 
-/// Carries an access out.
-fn access<A: Abi, N: Count>(
+/// An access, and the pieces of the file that it reaches.
+pub(super) type Located = (Ready, Vec<(u64, usize)>);
+
+/// Finds where an access is; the position goes on.
+pub(super) fn locate<A: Abi, N: Count>(
     mpi: &mut Entered,
     id: FileId,
     (what, place): (What, Where),
     buffer: (Address, N, Datatype<A>),
-) -> Result<Status> {
+) -> Result<Located> {
     mpi.files.get(id)?;
     let ready = prepare(mpi, id, what, buffer);
     if ready.is_err() && place == Where::Ordered {
         // The others wait for what each has to say.
         begin(mpi, id, place, 0)?;
     }
-    let Ready {
-        buffer,
-        bytes,
-        there,
-        each,
-        converted,
-    } = ready?;
+    let ready = ready?;
+    let at = begin(mpi, id, place, (ready.there / ready.each) as i64)?;
+    let skip = (at as u64).checked_mul(ready.each as u64);
+    let skip = skip.ok_or_else(|| Error::new(Class::Arg, "no file reaches that far"))?;
+    let pieces = mpi.files.get(id)?.view.pieces(skip, ready.there)?;
+    Ok((ready, pieces))
+}
+
+/// Carries an access out without other ranks.
+pub(super) fn alone(
+    mpi: &mut Entered,
+    id: FileId,
+    what: What,
+    (ready, pieces): Located,
+) -> Result<Status> {
     let file = mpi.files.get(id)?;
     let (guard, is_atomic) = (file.guard, file.is_atomic);
-    let at = begin(mpi, id, place, (there / each) as i64)?;
     let move_bytes = |mpi: &mut Entered| {
         let file = mpi.files.get(id)?;
-        let skip = (at as u64).checked_mul(each as u64);
-        let skip = skip.ok_or_else(|| Error::new(Class::Arg, "no file reaches that far"))?;
-        let ty = mpi.process.committed(buffer.datatype)?;
-        let pieces = file.view.pieces(skip, there)?;
-        let Some(mut converted) = converted else {
-            // SAFETY: the program's promise for the buffer, which lasts until the call returns.
-            return unsafe { move_pieces(file, what, &pieces, (&buffer, ty, bytes)) };
-        };
-        if what == What::Write {
-            return file.disk.write(&pieces, &converted).map(|()| bytes);
-        }
-        let found = file.disk.read(&pieces, &mut converted)?;
-        let packed = external::decode(ty, &converted[..found]);
-        // SAFETY: as above; what is read may be written.
-        unsafe { memory::unpack(ty, buffer.address, buffer.count, 0, &packed) };
-        Ok(packed.len())
+        move_pieces(file, what, &pieces, ready)
     };
     let done = match is_atomic {
         true => guarded(mpi, guard, LockKind::Alone, move_bytes)?,
         false => move_bytes(mpi)?,
     };
-    Ok(Status {
-        bytes: done as u64,
-        ..Status::EMPTY
-    })
+    Ok(Ready::status(done))
 }
 
 /// Reads pieces into a buffer, or writes them out of it; how many bytes.
-///
-/// # Safety
-/// The buffer may be read, or written if the file is read.
-unsafe fn move_pieces(
+fn move_pieces(
     file: &OpenFile,
     what: What,
     pieces: &[(u64, usize)],
-    (buffer, ty, bytes): (&Buffer, &crate::datatype::Type, usize),
+    mut ready: Ready,
 ) -> Result<usize> {
-    let there = ty.contiguous_bytes(buffer.count).filter(|&bytes| bytes > 0);
-    let first = buffer.address.wrapping_offset(ty.true_lower());
     if what == What::Write {
-        if there.is_some() {
+        let given = ready.given();
+        let from = match &given {
             // SAFETY: the elements lie in one piece from there on, and may be read.
-            let from = unsafe { std::slice::from_raw_parts(first, bytes) };
-            return file.disk.write(pieces, from).map(|()| bytes);
-        }
-        let mut packed = vec![0; bytes];
-        // SAFETY: they may be read.
-        let _ = unsafe { memory::pack(ty, buffer.address, buffer.count, 0, &mut packed) };
-        return file.disk.write(pieces, &packed).map(|()| bytes);
+            Given::Program(first) => unsafe { std::slice::from_raw_parts(*first, ready.bytes) },
+            Given::Own(bytes) => bytes,
+        };
+        return file.disk.write(pieces, from).map(|()| ready.bytes);
     }
-    if there.is_some() {
+    if let (Some(first), false) = (ready.in_one_piece(), ready.is_converted) {
         // SAFETY: the elements lie in one piece from there on, and may be written.
-        let into = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+        let into = unsafe { std::slice::from_raw_parts_mut(first, ready.bytes) };
         return file.disk.read(pieces, into);
     }
-    let mut packed = vec![0; bytes];
-    let done = file.disk.read(pieces, &mut packed)?;
-    // SAFETY: they may be written.
-    unsafe { memory::unpack(ty, buffer.address, buffer.count, 0, &packed[..done]) };
-    Ok(done)
+    let mut room = vec![0; ready.there];
+    let found = file.disk.read(pieces, &mut room)?;
+    Ok(ready.take(&room[..found]))
+}
+
+/// Carries an access out: a collective one where the others' have their part in how, all others alone.
+fn access<A: Abi, N: Count>(
+    name: &'static str,
+    mpi: &mut Entered,
+    id: FileId,
+    (how, is_collective): ((What, Where), bool),
+    buffer: (Address, N, Datatype<A>),
+) -> Result<Status> {
+    if is_collective && how.1 != Where::Ordered && may_meet(mpi, id)? {
+        return together::<A, N>(name, mpi, id, how, buffer);
+    }
+    let located = locate::<A, N>(mpi, id, how, buffer)?;
+    alone(mpi, id, how.0, located)
 }
 
 /// An access whose status the program gets.
@@ -318,7 +376,23 @@ pub(super) fn now<A: Abi, N: Count>(
 ) -> c_int {
     let id = id_of(file);
     call::<A>(name, id, |mpi| {
-        let done = access::<A, N>(mpi, id, how, buffer)?;
+        let done = access::<A, N>(name, mpi, id, (how, false), buffer)?;
+        status.set_status::<A>(&done);
+        Ok(())
+    })
+}
+
+/// The same of all ranks.
+pub(super) fn now_all<A: Abi, N: Count>(
+    name: &'static str,
+    file: File,
+    how: (What, Where),
+    buffer: (Address, N, Datatype<A>),
+    status: Out<A::Status>,
+) -> c_int {
+    let id = id_of(file);
+    call::<A>(name, id, |mpi| {
+        let done = access::<A, N>(name, mpi, id, (how, true), buffer)?;
         status.set_status::<A>(&done);
         Ok(())
     })
@@ -334,7 +408,8 @@ pub(super) fn with_request<A: Abi, N: Count>(
 ) -> c_int {
     let id = id_of(file);
     call::<A>(name, id, |mpi| {
-        let done = access::<A, N>(mpi, id, how, buffer)?;
+        // It may not wait for other ranks, which may begin theirs of several files in any order.
+        let done = access::<A, N>(name, mpi, id, (how, false), buffer)?;
         let done = request::Request::done(CommId::SELF, done);
         request.set(Request::of(mpi.process.keep(done)?))
     })
@@ -353,7 +428,7 @@ pub(super) fn split<A: Abi, N: Count>(
             let what = format!("{other} has begun an access that is not ended");
             return Err(Error::new(Class::Other, what));
         }
-        let done = access::<A, N>(mpi, id, how, buffer)?;
+        let done = access::<A, N>(name, mpi, id, (how, true), buffer)?;
         mpi.files.get_mut(id)?.split = Some((name, done));
         Ok(())
     })

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-use super::file_access::{What, Where, end, now, split, with_request};
+use super::file_access::{What, Where, end, now, now_all, split, with_request};
 use super::{Address, Count, Datatype, File, Out, Request};
 use crate::abi::Abi;
 
@@ -41,7 +41,7 @@ pub fn file_read_all<A: Abi, N: Count>(
 ) -> c_int {
     let how = (What::Read, Where::Own);
     let buffer = (buffer, count, datatype);
-    now::<A, N>("MPI_File_read_all", file, how, buffer, status)
+    now_all::<A, N>("MPI_File_read_all", file, how, buffer, status)
 }
 
 pub fn file_iread_all<A: Abi, N: Count>(
@@ -92,7 +92,7 @@ pub fn file_read_at_all<A: Abi, N: Count>(
 ) -> c_int {
     let how = (What::Read, Where::At(offset));
     let buffer = (buffer, count, datatype);
-    now::<A, N>("MPI_File_read_at_all", file, how, buffer, status)
+    now_all::<A, N>("MPI_File_read_at_all", file, how, buffer, status)
 }
 
 pub fn file_iread_at_all<A: Abi, N: Count>(
@@ -242,7 +242,7 @@ pub fn file_write_all<A: Abi, N: Count>(
 ) -> c_int {
     let how = (What::Write, Where::Own);
     let buffer = (buffer, count, datatype);
-    now::<A, N>("MPI_File_write_all", file, how, buffer, status)
+    now_all::<A, N>("MPI_File_write_all", file, how, buffer, status)
 }
 
 pub fn file_iwrite_all<A: Abi, N: Count>(
@@ -293,7 +293,7 @@ pub fn file_write_at_all<A: Abi, N: Count>(
 ) -> c_int {
     let how = (What::Write, Where::At(offset));
     let buffer = (buffer, count, datatype);
-    now::<A, N>("MPI_File_write_at_all", file, how, buffer, status)
+    now_all::<A, N>("MPI_File_write_at_all", file, how, buffer, status)
 }
 
 pub fn file_iwrite_at_all<A: Abi, N: Count>(

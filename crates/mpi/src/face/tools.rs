@@ -201,16 +201,18 @@ pub enum Gauge {
     Waits,
     /// How long the queue of unexpected messages is now: no counter.
     Queue,
+    TwoPhases,
 }
 
 impl Gauge {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Sent,
         Self::SentBytes,
         Self::Arrived,
         Self::Unexpected,
         Self::Waits,
         Self::Queue,
+        Self::TwoPhases,
     ];
 
     pub fn name(self) -> &'static str {
@@ -221,6 +223,7 @@ impl Gauge {
             Self::Unexpected => "messages_unexpected",
             Self::Waits => "waits",
             Self::Queue => "unexpected_queue_length",
+            Self::TwoPhases => "file_two_phases",
         }
     }
 
@@ -234,6 +237,9 @@ impl Gauge {
             Self::Unexpected => "of these the ones that no receive waited for",
             Self::Waits => "waits in which nothing had come at the first look",
             Self::Queue => "messages that no receive has taken yet",
+            Self::TwoPhases => {
+                "collective accesses to files in which ranks exchanged their bytes first"
+            }
         }
     }
 
@@ -255,6 +261,7 @@ impl Gauge {
             Self::Unexpected => counters.unexpected,
             Self::Waits => counters.waits,
             Self::Queue => mpi.process.engine.unexpected() as u64,
+            Self::TwoPhases => counters.two_phases,
         }
     }
 }
