@@ -91,7 +91,7 @@ fn objects_live_as_long_as_others_use_them() {
 #[test]
 fn threads_of_a_rank_do_not_wait_for_each_other() {
     for interface in [&STANDARD, &MPICH] {
-        let alone = ["locks", "files", "functions", "sessions"];
+        let alone = ["locks", "files", "together", "functions", "sessions"];
         checks_pass("threads.c", interface, &alone, &[1, 2, 3, 6]);
         checks_pass("threads.c", interface, &["flushes", "joins"], &[2, 3]);
     }
@@ -158,6 +158,22 @@ fn groups_files_sessions_and_partitions_do_what_they_say() {
         checks_pass("interfaces.c", interface, &INTERFACES, &[1, 2, 3, 6]);
         checks_pass("interfaces.c", interface, &["between"], &[2, 3, 6]);
     }
+}
+
+#[test]
+fn collective_accesses_to_files_go_by_two_phases_where_that_pays() {
+    let checks = ["taken", "hints", "wrong", "overlaps"];
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("files_together.c", interface, &checks, &[1, 2, 3, 6]);
+        checks_pass("files_together.c", interface, &["full"], &[2, 3, 6]);
+    }
+}
+
+#[test]
+fn random_collective_accesses_to_files_do_what_a_naive_model_does() {
+    let seeds = ["1", "2", "3", "4", "5", "6"];
+    checks_pass("files_random.c", &STANDARD, &seeds, &[1, 2, 3, 4]);
+    checks_pass("files_random.c", &MPICH, &seeds[..1], &[3]);
 }
 
 /// One after the other, since they start many processes.

@@ -75,6 +75,15 @@ fn random_one_sided_communication_does_what_a_naive_model_does() {
     }
 }
 
+/// Files take no time there and messages do: no rank has others write for it.
+#[test]
+fn random_collective_accesses_to_files_do_what_a_naive_model_does() {
+    let program = Program::new("files_random.c", &STANDARD);
+    for chip in ["scc", "park2019-bus"] {
+        said(&on(&program, chip, 4, &["1", "alone"]));
+    }
+}
+
 /// The same as the program's `pingpong`, without MPI.
 struct Pingpong {
     bytes: usize,

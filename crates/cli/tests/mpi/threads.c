@@ -77,6 +77,39 @@ static void files(void) {
   MPI_File_close(&file);
 }
 
+static MPI_File own_files[THREADS];
+
+/* Collective accesses of a file of this thread's own, by two phases and not. */
+static void *access_together(void *number) {
+  enum { PIECE = 64, BYTES = 64 * PIECE };
+  MPI_File own = own_files[(long)number];
+  char out[BYTES], in[BYTES];
+  MPI_Datatype tile;
+  MPI_Type_create_resized(MPI_BYTE, 0, ranks, &tile);
+  MPI_Type_commit(&tile);
+  for (int turn = 0; turn < 20; turn++) {
+    int count = turn % 3 ? BYTES : PIECE;
+    OK(MPI_File_set_view(own, me, MPI_BYTE, tile, "native", MPI_INFO_NULL));
+    memset(out, 10 * turn + me, sizeof out);
+    OK(MPI_File_write_all(own, out, count, MPI_BYTE, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at_all(own, 0, in, count, MPI_BYTE, MPI_STATUS_IGNORE));
+    CHECK(!memcmp(in, out, count));
+  }
+  MPI_Type_free(&tile);
+  return NULL;
+}
+
+static void together(void) {
+  for (int i = 0; i < THREADS; i++) {
+    char name[] = "threads.data.0";
+    name[sizeof name - 2] += i;
+    OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE,
+                     MPI_INFO_NULL, &own_files[i]));
+  }
+  in_threads(THREADS, access_together);
+  for (int i = 0; i < THREADS; i++) MPI_File_close(&own_files[i]);
+}
+
 static MPI_Comm twin;
 
 static void *send_later(void *number) {
@@ -237,7 +270,8 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   CHECK(provided == MPI_THREAD_MULTIPLE);
   struct { const char *name; void (*run)(void); } checks[] = {
-    {"locks", locks}, {"files", files}, {"functions", functions}, {"flushes", flushes}, {"joins", joins},
+    {"locks", locks}, {"files", files}, {"together", together}, {"functions", functions},
+    {"flushes", flushes}, {"joins", joins},
   };
   for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
     if (!strcmp(name, checks[i].name)) { checks[i].run(); found = 1; }
