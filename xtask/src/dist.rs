@@ -13,12 +13,14 @@ use std::process::Command;
 use crate::{mpi, py};
 
 /// What the command writes for a shell or for `man`, and where that is looked for.
-const GENERATED: [(&str, &str); 4] = [
+const GENERATED: [(&str, &str); 3] = [
     ("bash", "share/bash-completion/completions/corecast"),
     ("zsh", "share/zsh/site-functions/_corecast"),
     ("fish", "share/fish/vendor_completions.d/corecast.fish"),
-    ("man", "share/man/man1/corecast.1"),
 ];
+
+/// Where `man` looks for pages.
+const MANUAL: &str = "share/man/man1";
 
 /// Files for whoever reads, in `share/doc/corecast`.
 const READ: [&str; 5] = [
@@ -77,15 +79,50 @@ pub fn run(root: &Path) -> Result<(), String> {
     py::says(&mut sums, "sha256sum in target/dist")
 }
 
-/// Writes completions and manual.
+/// Writes completions and manual: a page of all verbs, and one of each.
 fn generate(prefix: &Path) -> Result<(), String> {
-    for (what, to) in GENERATED {
+    let command = prefix.join("bin/corecast");
+    let write = |what: &[&str], to: &str| {
         let to = prefix.join(to);
         let folder = to.parent().expect("a file lies in a folder");
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        let mut command = Command::new(prefix.join("bin/corecast"));
-        command.args(["generate", what, "-o"]).arg(to);
-        py::says(&mut command, &format!("corecast generate {what}"))?;
+        let mut generate = Command::new(&command);
+        generate.arg("generate").args(what).arg("-o").arg(to);
+        py::says(
+            &mut generate,
+            &format!("corecast generate {}", what.join(" ")),
+        )
+    };
+    for (what, to) in GENERATED {
+        write(&[what], to)?;
+    }
+    write(&["man"], &format!("{MANUAL}/corecast.1"))?;
+    let page = fs::read_to_string(prefix.join(MANUAL).join("corecast.1"));
+    for verb in verbs(&page.map_err(|error| error.to_string())?) {
+        write(&["man", &verb], &format!("{MANUAL}/corecast-{verb}.1"))?;
     }
     Ok(())
+}
+
+/// The verbs that the page of all names as further pages, such as `corecast\-mpirun(1)`; `help` has
+/// none of its own.
+fn verbs(page: &str) -> Vec<String> {
+    let named = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("corecast\\-"));
+    let verbs = named.filter_map(|line| line.strip_suffix("(1)"));
+    let verbs = verbs.map(|verb| verb.replace('\\', ""));
+    verbs.filter(|verb| verb != "help").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verbs;
+
+    #[test]
+    fn the_page_of_all_names_the_others() {
+        let page =
+            ".TP\ncorecast\\-run(1)\nRun\n.TP\ncorecast\\-a\\-b(1)\n.TP\ncorecast\\-help(1)\n";
+        assert_eq!(verbs(page), ["run", "a-b"]);
+    }
 }
