@@ -3,7 +3,8 @@
 //! it where it is missing, and [`mod@crate::tidy`] finds where it is.
 //!
 //! The hardware in `rtl` has its own tools and lines. Headers of MPI (`include`) are written from
-//! tables, and pages for browsers (`assets`) are made of other files.
+//! tables, pages for browsers (`assets`) are made of other files, and `tests` has TOML files whose lines
+//! count.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,11 @@ use std::path::{Path, PathBuf};
 /// What the line says.
 const LINE: &str = "SPDX-License-Identifier: MIT OR Apache-2.0";
 
-/// Folders with source files, and what in them is none of ours.
-const FOLDERS: [&str; 6] = ["crates", "examples", "fuzz", "viewer", "xtask", "docs"];
+/// Folders with source files, files beside them, and what in the folders is none of ours.
+const FOLDERS: [&str; 8] = [
+    ".ci", ".cargo", "crates", "examples", "fuzz", "viewer", "xtask", "docs",
+];
+const BESIDE: [&str; 3] = ["Cargo.toml", "Containerfile", "rustfmt.toml"];
 const SKIPPED: [&str; 8] = [
     "node_modules",
     "target",
@@ -24,12 +28,26 @@ const SKIPPED: [&str; 8] = [
     "snapshots",
 ];
 
-/// How a comment of one line begins and ends, by the ending of a file's name.
+/// Folders whose TOML files are no sources: samples of which lines are counted, and tables that a
+/// command has written.
+const DATA: [&str; 2] = ["tests", "tables"];
+
+/// How a comment of one line begins and ends, by a file's name.
 fn comment(path: &Path) -> Option<(&'static str, &'static str)> {
-    let ending = path.extension()?.to_str()?;
-    Some(match ending {
+    let Some(ending) = path.extension() else {
+        let is_script = path.ends_with(".ci/run") || path.ends_with("Containerfile");
+        return is_script.then_some(("# ", ""));
+    };
+    Some(match ending.to_str()? {
         "rs" | "ts" | "js" | "mjs" => ("// ", ""),
         "py" | "pyi" | "sh" => ("# ", ""),
+        "toml"
+            if !DATA
+                .iter()
+                .any(|folder| path.iter().any(|part| part == *folder)) =>
+        {
+            ("# ", "")
+        }
         "c" | "h" | "css" => ("/* ", " */"),
         _ => return None,
     })
@@ -41,6 +59,9 @@ pub fn missing(root: &Path) -> Vec<PathBuf> {
     for folder in FOLDERS {
         collect(&root.join(folder), &mut found);
     }
+    BESIDE
+        .iter()
+        .for_each(|name| look(root.join(name), &mut found));
     found.sort();
     found
 }
@@ -56,13 +77,21 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         }
         if path.is_dir() {
             collect(&path, found);
-        } else if comment(&path).is_some() {
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let first = text.lines().find(|line| !line.starts_with("#!/"));
-            if !text.is_empty() && !first.is_some_and(|line| line.contains(LINE)) {
-                found.push(path);
-            }
+        } else {
+            look(path, found);
         }
+    }
+}
+
+/// Looks at one file.
+fn look(path: PathBuf, found: &mut Vec<PathBuf>) {
+    if comment(&path).is_none() {
+        return;
+    }
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let first = text.lines().find(|line| !line.starts_with("#!/"));
+    if !text.is_empty() && !first.is_some_and(|line| line.contains(LINE)) {
+        found.push(path);
     }
 }
 
@@ -100,5 +129,14 @@ mod tests {
         assert_eq!(of("a.c", "int a;\n"), format!("/* {LINE} */\nint a;\n"));
         let script = of("a.sh", "#!/bin/sh\ntrue\n");
         assert_eq!(script, format!("#!/bin/sh\n# {LINE}\ntrue\n"));
+        let manifest = of("crates/a/Cargo.toml", "[package]\n");
+        assert_eq!(manifest, format!("# {LINE}\n[package]\n"));
+        for data in [
+            "crates/a/tests/errors/a.toml",
+            "crates/a/tables/scc/bcast.toml",
+            "LICENSE",
+        ] {
+            assert_eq!(comment(Path::new(data)), None, "{data}");
+        }
     }
 }
