@@ -55,9 +55,8 @@ impl From<StudyError> for Failure {
                 NoChoice::Operator => "--op",
             })
             .help("leave it out"),
-            StudyError::TooManyBytes { max, .. } => {
-                option("--bytes").help(format!("use at most {max} bytes"))
-            }
+            StudyError::TooManyBytes { max: 0, .. } => option("--ranks").help(error.help()),
+            StudyError::TooManyBytes { .. } => option("--bytes").help(error.help()),
             StudyError::PartialElement { element, .. } => {
                 option("--bytes").help(format!("use a multiple of {} bytes", element.bytes()))
             }

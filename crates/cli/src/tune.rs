@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use corecast_core::{Collective, ReduceOp};
 use corecast_figures::Swept;
-use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned_ranks};
+use corecast_study::{CellSearch, Mistrial, Study, StudyError, TableRecord, tuned_cells};
 use corecast_text::file;
 use corecast_tune::{Cell, Setting, Table};
 
@@ -40,30 +40,18 @@ impl Tune {
             ))
             .help("`corecast compare` compares a schedule file with algorithms"));
         }
-        let bytes = match (&self.bytes, self.collective) {
-            (Some(_), Collective::Barrier) => {
-                return Err(scene::no_size());
-            }
-            (None, Collective::Barrier) => "0",
-            (Some(bytes), _) => bytes,
-            (None, _) if cores.is_some() => "8..2M:x8",
-            (None, _) if self.has_long_elements() => "8..8K:x4",
-            (None, _) => "4..4K:x4",
-        };
+        if self.bytes.is_some() && self.collective == Collective::Barrier {
+            return Err(scene::no_size());
+        }
+        let (ranks, sizes) = tuned_cells(chip, cores, (self.collective, self.dtype));
         Ok(Scene {
             what: Subject::Collective(self.collective),
             place: self.place.clone(),
             cold: false,
             fidelity: self.fidelity,
-            ranks: Some(match &self.ranks {
-                Some(ranks) => ranks.clone(),
-                None => default_ranks(match cores {
-                    Some(cores) => chip.ranks_max().min(2 * cores as u32),
-                    None => chip.ranks_max(),
-                }),
-            }),
+            ranks: Some(self.ranks.clone().unwrap_or_else(|| typed(&ranks))),
             root: Some(self.root),
-            bytes: Some(bytes.to_owned()),
+            bytes: Some(self.bytes.clone().unwrap_or_else(|| typed(&sizes))),
             algorithm: Some(self.algorithm.clone()),
             table: None,
             dtype: self.dtype,
@@ -78,16 +66,12 @@ impl Tune {
             limits: self.limits.clone(),
         })
     }
-
-    fn has_long_elements(&self) -> bool {
-        self.dtype.bytes() > 4
-    }
 }
 
-/// The rank counts that are searched by default, as they are typed.
-fn default_ranks(cores_max: u32) -> String {
-    let counts: Vec<String> = tuned_ranks(cores_max).iter().map(u64::to_string).collect();
-    counts.join(",")
+/// Numbers as they are typed.
+fn typed(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(",")
 }
 
 /// The table as it grows, and the file that keeps it.

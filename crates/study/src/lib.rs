@@ -107,7 +107,7 @@ pub use traffic::{
     RATES_TRIED_MAX, TRACE_BYTES_MAX, TraceRecord, TraceStudy, TrafficPlan, TrafficRecord,
     TrafficSweep, run_trace_file,
 };
-pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_ranks};
+pub use tuning::{CellRecord, CellSearch, Mistrial, TableRecord, tuned_cells, tuned_ranks};
 
 /// The example of the README.
 #[cfg(doctest)]

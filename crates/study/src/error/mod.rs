@@ -345,6 +345,10 @@ impl Help for StudyError {
     fn help(&self) -> String {
         match self {
             Self::Chip(error) => error.help(),
+            Self::TooManyBytes { max: 0, .. } => {
+                "use fewer ranks: one byte per block is more than that already".to_owned()
+            }
+            Self::TooManyBytes { max, .. } => format!("use at most {max} bytes"),
             Self::Unreadable { .. } => {
                 "give the path of a schedule file, or `-` for standard input".to_owned()
             }

@@ -7,7 +7,8 @@ pub(crate) use race::Race;
 
 use std::collections::BTreeSet;
 
-use corecast_core::{ElementType, Platform, Request, algorithm};
+use corecast_chip::Chip;
+use corecast_core::{Collective, ElementType, Platform, Request, algorithm};
 use corecast_machine::Time;
 use corecast_tune::search::{self, Candidate, Found, Rejected};
 use corecast_tune::{Cell, Table};
@@ -77,6 +78,44 @@ pub fn tuned_ranks(cores_max: u32) -> Vec<u64> {
     let mut counts: Vec<u64> = powers.take_while(|&ranks| ranks < most).collect();
     counts.push(most);
     counts
+}
+
+/// The rank counts and the sizes that are searched by default. `cores` are those of a machine that has
+/// a limit of its own, whose ranks share memory: there two ranks may have one core, and large blocks
+/// are as usual as small ones.
+///
+/// ```
+/// use corecast_chip::Chip;
+/// use corecast_core::{Collective, ElementType};
+/// let scc = Chip::builtin("scc").unwrap();
+/// let of = (Collective::Bcast, ElementType::U8);
+/// let (ranks, sizes) = corecast_study::tuned_cells(&scc, None, of);
+/// assert_eq!(ranks, corecast_study::tuned_ranks(48));
+/// assert_eq!(sizes, [4, 16, 64, 256, 1024, 4096]);
+/// let (ranks, sizes) = corecast_study::tuned_cells(&scc, Some(2), of);
+/// assert_eq!((ranks, sizes[6]), (vec![2, 4], 2 << 20));
+/// ```
+#[must_use]
+pub fn tuned_cells(
+    chip: &Chip,
+    cores: Option<usize>,
+    (collective, element): (Collective, ElementType),
+) -> (Vec<u64>, Vec<u64>) {
+    let ranks_max = chip.ranks_max();
+    let ranks_max = cores.map_or(ranks_max, |cores| ranks_max.min(2 * cores as u32));
+    let (first, step, count) = match cores {
+        Some(_) => (8, 8, 7),
+        // Of a reduction at least one element.
+        None if element.bytes() > 4 => (8, 4, 6),
+        None => (4, 4, 6),
+    };
+    let sizes = match collective {
+        Collective::Barrier => vec![0],
+        _ => (0..count)
+            .map(|power| first * u64::pow(step, power))
+            .collect(),
+    };
+    (tuned_ranks(ranks_max), sizes)
 }
 
 impl Study {
