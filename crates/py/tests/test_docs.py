@@ -3,6 +3,7 @@
 
 import ast
 import doctest
+import importlib.metadata
 import inspect
 import json
 import os
@@ -29,8 +30,9 @@ def test_the_reference_by_example(tmp_path, monkeypatch):
     assert {"timeline.pdf", "winners.svg", "bcast.toml"} <= set(os.listdir(tmp_path))
 
 
-def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capsys):
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+@pytest.mark.parametrize("path", ["README.md", "crates/py/README.md"])
+def test_the_ten_lines_of_the_readme(path, tmp_path, monkeypatch, capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / path).read_text(), re.S)
     monkeypatch.chdir(tmp_path)
     exec(block, {"__name__": "__main__"})
     shown = capsys.readouterr().out
@@ -102,3 +104,14 @@ def test_every_argument_is_documented_and_so_are_errors():
             assert "Raises:" in text, name
             seen += 1
     assert seen > 12
+
+
+def test_the_wheel_has_licences_and_a_description():
+    about = importlib.metadata.metadata("corecast")
+    assert about.get_all("License-File") == ["LICENSE-APACHE", "LICENSE-MIT"]
+    assert about["License-Expression"] == "MIT OR Apache-2.0"
+    text = about.get_payload() or about["Description"]
+    assert text.strip() == (ROOT / "crates/py/README.md").read_text().strip()
+    for name in ("LICENSE-APACHE", "LICENSE-MIT"):
+        (kept,) = [one for one in importlib.metadata.files("corecast") if one.name == name]
+        assert kept.read_text() == (ROOT / name).read_text()
