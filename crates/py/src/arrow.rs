@@ -14,20 +14,25 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::Value;
 
-/// A table as a stream of one batch. `columns` is JSON: pairs of a name and its values, all columns of
-/// one length; values are null, booleans, numbers, texts, or lists of one of these.
+/// A table as a stream of one batch. `columns` is JSON: of each its name, its type, and its values, all
+/// columns of one length; values are null, booleans, numbers, texts, or lists of one of these. Types are
+/// those of `corecast._columns` without question marks; an empty one follows from the values.
 #[pyfunction]
 pub fn arrow_stream<'py>(py: Python<'py>, columns: &str) -> PyResult<Bound<'py, PyCapsule>> {
     let wrong = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
-    let columns: Vec<(String, Vec<Value>)> =
+    let columns: Vec<(String, String, Vec<Value>)> =
         serde_json::from_str(columns).map_err(|error| wrong(&error))?;
-    let arrays: Vec<(String, ArrayRef)> = columns
-        .into_iter()
-        .map(|(name, values)| {
-            let values = array(&name, &values);
-            (name, values)
-        })
-        .collect();
+    let mut arrays: Vec<(String, ArrayRef)> = Vec::new();
+    for (name, of, values) in columns {
+        let array = match of.as_str() {
+            "" => array(&name, &values),
+            of => typed(of, &values).ok_or_else(|| {
+                let what = format!("column {name}: it has values that are no {of}");
+                PyValueError::new_err(what)
+            })?,
+        };
+        arrays.push((name, array));
+    }
     let fields: Vec<Field> = arrays
         .iter()
         .map(|(name, array)| Field::new(name, array.data_type().clone(), true))
@@ -55,6 +60,20 @@ enum ColumnKind {
     Unsigned,
     Float,
     Text,
+}
+
+impl ColumnKind {
+    /// By what `corecast._columns` calls it.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "bool" => Self::Boolean,
+            "int" => Self::Signed,
+            "uint" => Self::Unsigned,
+            "float" => Self::Float,
+            "text" => Self::Text,
+            _ => return None,
+        })
+    }
 }
 
 fn kind(value: &Value) -> ColumnKind {
@@ -104,12 +123,45 @@ fn has_times(name: &str) -> bool {
 fn array(name: &str, values: &[Value]) -> ArrayRef {
     let is_list = |value: &Value| value.is_array() || value.is_null();
     if values.iter().all(is_list) && values.iter().any(Value::is_array) {
-        return lists(values);
+        let all = values.iter().filter_map(Value::as_array).flatten();
+        let of_entries = match kind_of(all) {
+            // Nothing is in them.
+            ColumnKind::Null => ColumnKind::Text,
+            ColumnKind::Unsigned => ColumnKind::Float,
+            of_entries => of_entries,
+        };
+        return lists(of_entries, values);
     }
     let of_values = match kind_of(values.iter()) {
         ColumnKind::Signed | ColumnKind::Unsigned if has_times(name) => ColumnKind::Float,
         of_values => of_values,
     };
+    plain(of_values, values)
+}
+
+/// A column of a type that does not follow from its values; none if a value is of another one, or there
+/// is no such type.
+fn typed(of: &str, values: &[Value]) -> Option<ArrayRef> {
+    let array = match of.strip_suffix("[]") {
+        Some("int[]") => lists_of(
+            ListBuilder::new(Int64Builder::new()),
+            values,
+            |inner, entry| {
+                let numbers = entry.as_array();
+                let numbers = numbers.into_iter().flatten();
+                numbers.for_each(|number| inner.values().append_option(number.as_i64()));
+                inner.append(entry.is_array());
+            },
+        ),
+        Some(entries) => lists(ColumnKind::named(entries)?, values),
+        None => plain(ColumnKind::named(of)?, values),
+    };
+    let missing = values.iter().filter(|value| value.is_null()).count();
+    (array.null_count() == missing).then_some(array)
+}
+
+/// A column of no lists.
+fn plain(of_values: ColumnKind, values: &[Value]) -> ArrayRef {
     match of_values {
         ColumnKind::Null => Arc::new(NullArray::new(values.len())),
         ColumnKind::Boolean => filled(BooleanBuilder::new(), values, |builder, value| {
@@ -139,9 +191,9 @@ fn filled<B: arrow_array::builder::ArrayBuilder>(
     builder.finish()
 }
 
-fn lists(values: &[Value]) -> ArrayRef {
-    let all = values.iter().filter_map(Value::as_array).flatten();
-    match kind_of(all) {
+/// A column of lists.
+fn lists(of_entries: ColumnKind, values: &[Value]) -> ArrayRef {
+    match of_entries {
         ColumnKind::Boolean => lists_of(BooleanBuilder::new(), values, |builder, value| {
             builder.append_option(value.as_bool());
         }),

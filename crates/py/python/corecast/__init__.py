@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json as _json
 
-from . import _core
+from . import _columns, _core
 from .chips import Chip
 from .errors import (
     CheckError,
@@ -59,6 +59,7 @@ from .runs import (
 from .schedules import Request, Schedule, ScheduleBuilder
 from .sweeps import Comparison, Tuning, compare, tune
 from .tables import Record, Table
+from .tables import table_of as _table
 from .tuning import DecisionTable
 from .views import View, view
 
@@ -67,7 +68,7 @@ __version__: str = _core.__version__
 
 def list_chips() -> Table[Record]:
     """The built-in chips: ``name``, ``cores_max``, ``summary``, ``source``."""
-    return Table([Record(row) for row in _json.loads(_core.list_chips())])
+    return _table(_json.loads(_core.list_chips()), _columns.CHIP)
 
 
 def list_algorithms(collective: str | None = None) -> Table[Record]:
@@ -85,7 +86,7 @@ def list_algorithms(collective: str | None = None) -> Table[Record]:
         word("collective", collective, _core.names("collective"))
     rows = _json.loads(_core.list_algorithms())
     wanted = (row for row in rows if collective in (None, row["collective"]))
-    return Table([Record(row) for row in wanted])
+    return _table(wanted, _columns.ALGORITHM)
 
 
 def list_collectives() -> list[str]:
@@ -95,7 +96,7 @@ def list_collectives() -> list[str]:
 
 def list_machines() -> Table[Record]:
     """The machines: ``name``, ``summary``."""
-    return Table([Record(row) for row in _json.loads(_core.list_machines())])
+    return _table(_json.loads(_core.list_machines()), _columns.MACHINE)
 
 
 def list_formats() -> Table[Record]:
@@ -103,7 +104,7 @@ def list_formats() -> Table[Record]:
 
     ``name``, ``of`` (schedules, programs or traffic), ``extension``, ``summary``, ``source``.
     """
-    return Table([Record(row) for row in _json.loads(_core.list_formats())])
+    return _table(_json.loads(_core.list_formats()), _columns.FORMAT)
 
 
 def list_keys() -> Table[Record]:
@@ -112,12 +113,12 @@ def list_keys() -> Table[Record]:
     >>> next(row.unit for row in list_keys() if row.key == "network.vcs")
     'channels'
     """
-    return Table([Record(row) for row in _json.loads(_core.list_keys())])
+    return _table(_json.loads(_core.list_keys()), _columns.KEY)
 
 
 def list_papers() -> Table[Record]:
     """The papers whose numbers are reproduced: ``name``, ``chip``, ``citation``."""
-    return Table([Record(row) for row in _json.loads(_core.list_papers())])
+    return _table(_json.loads(_core.list_papers()), _columns.PAPER)
 
 
 __all__ = [

@@ -16,6 +16,41 @@ U32 = 2**32 - 1
 U64 = 2**64 - 1
 
 
+def unfit(
+    kind: type[InputError],
+    name: str,
+    value: Any,
+    why: str,
+    help: list[str],
+    accepted: str | None = None,
+) -> InputError:
+    """The error for an argument with a value that it cannot have.
+
+    Args:
+        kind: Its class.
+        name: The argument.
+        value: What it was given; in the fields as it is if it is a plain value, else as it is shown.
+        why: What the message says about the value.
+        help: What would be right.
+        accepted: The values that would be, in words, if they can be said so.
+    """
+    is_plain = value is None or type(value) in (bool, int, float, str)
+    fields = {"name": name, "value": value if is_plain else shown(value)}
+    if accepted is not None:
+        fields["accepted"] = accepted
+    return kind(f"{name}: {shown(value)} {why}", help, fields)
+
+
+def _out_of_range(name: str, value: Any, low: float, high: float) -> InputError:
+    accepted = f"{low} to {high}"
+    return unfit(InputError, name, value, "is out of range", [f"accepted: {accepted}"], accepted)
+
+
+def _no_number(name: str, value: Any, what: str, low: float, high: float) -> InputError:
+    accepted, why = f"{low} to {high}", f"is no {what}"
+    return unfit(InputTypeError, name, value, why, [f"give a number from {accepted}"], accepted)
+
+
 def whole(name: str, value: Any, low: int = 0, high: int = U64) -> int:
     """A whole number from `low` to `high`; NumPy's integers are some, booleans and floats are not."""
     try:
@@ -23,11 +58,9 @@ def whole(name: str, value: Any, low: int = 0, high: int = U64) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InputTypeError(
-            f"{name}: {shown(value)} is no whole number", [f"give a number from {low} to {high}"]
-        ) from None
+        raise _no_number(name, value, "whole number", low, high) from None
     if not low <= number <= high:
-        raise InputError(f"{name}: {shown(number)} is out of range", [f"accepted: {low} to {high}"])
+        raise _out_of_range(name, number, low, high)
     return number
 
 
@@ -43,15 +76,11 @@ def number(name: str, value: Any, low: float, high: float) -> float:
             raise TypeError
         found = float(value)
     except OverflowError:
-        raise InputError(
-            f"{name}: {shown(value)} is out of range", [f"accepted: {low} to {high}"]
-        ) from None
+        raise _out_of_range(name, value, low, high) from None
     except (TypeError, ValueError):
-        raise InputTypeError(
-            f"{name}: {shown(value)} is no number", [f"give a number from {low} to {high}"]
-        ) from None
+        raise _no_number(name, value, "number", low, high) from None
     if math.isnan(found) or not low <= found <= high:
-        raise InputError(f"{name}: {shown(found)} is out of range", [f"accepted: {low} to {high}"])
+        raise _out_of_range(name, found, low, high)
     return found
 
 
@@ -72,11 +101,11 @@ def wholes(name: str, value: Any, low: int = 0, high: int = U64, most: int = 100
 def word(name: str, value: Any, known: Iterable[str] | None = None) -> str:
     """A text; with `known`, one of these."""
     if not isinstance(value, str):
-        raise InputTypeError(f"{name}: {shown(value)} is no text", [f"give {name} as a str"])
+        raise unfit(InputTypeError, name, value, "is no text", [f"give {name} as a str"])
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{name}: {shown(value)} is no text that UTF-8 can say", []) from None
+        raise unfit(InputError, name, value, "is no text that UTF-8 can say", []) from None
     if known is not None:
         choices = list(known)
         if value not in choices:
@@ -87,10 +116,10 @@ def word(name: str, value: Any, known: Iterable[str] | None = None) -> str:
 def path_of(name: str, value: Any, help: str = "name a file") -> str:
     """A path, as text that files can be called by from Rust as well."""
     if not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str):
-        raise InputTypeError(f"{name}: {shown(value)} is no path", [help])
+        raise unfit(InputTypeError, name, value, "is no path", [help])
     text = word(name, os.fspath(value))
     if "\0" in text:
-        raise InputError(f"{name}: {shown(text)} contains a NUL", [help])
+        raise unfit(InputError, name, text, "contains a NUL", [help])
     return text
 
 
@@ -116,7 +145,7 @@ def unknown_argument(name: str, known: list[str]) -> InputTypeError:
 def flag(name: str, value: Any) -> bool:
     """A boolean."""
     if not isinstance(value, bool):
-        raise InputTypeError(f"{name}: {shown(value)} is neither True nor False", [])
+        raise unfit(InputTypeError, name, value, "is neither True nor False", [])
     return value
 
 
@@ -135,9 +164,12 @@ def read_bytes(what: str, path: str | os.PathLike[str], most: int) -> bytes:
         raise InputError(
             f"{what} `{os.fspath(path)}` cannot be read: {error.strerror or error}",
             ["give the path of a file that exists and can be read"],
+            {"file": os.fspath(path)},
         ) from None
     if len(found) > most:
-        raise InputError(f"{what} `{os.fspath(path)}` is larger than {most} bytes", [])
+        raise InputError(
+            f"{what} `{os.fspath(path)}` is larger than {most} bytes", [], {"file": os.fspath(path)}
+        )
     return found
 
 
@@ -145,7 +177,9 @@ def _decoded(what: str, path: str | os.PathLike[str], found: bytes) -> str:
     try:
         return found.decode()
     except UnicodeDecodeError:
-        raise InputError(f"{what} `{os.fspath(path)}` is no text (UTF-8)", []) from None
+        raise InputError(
+            f"{what} `{os.fspath(path)}` is no text (UTF-8)", [], {"file": os.fspath(path)}
+        ) from None
 
 
 def shown_text(text: str, most: int = 60) -> str:

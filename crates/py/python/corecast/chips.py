@@ -8,11 +8,11 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from . import _core
-from ._values import path_of, shown, word
+from . import _columns, _core
+from ._values import path_of, unfit, word
 from ._versioned import restore
 from .errors import InputError, InputTypeError
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["Chip"]
 
@@ -118,12 +118,12 @@ class Chip:
     @property
     def parameters(self) -> Table[Record]:
         """Every number with its unit, its kind (published, fitted, ...) and its source."""
-        return Table([Record(row) for row in self.record["parameters"]])
+        return table_of(self.record["parameters"], _columns.PARAMETER)
 
     @property
     def words(self) -> Table[Record]:
         """Every value that is no number."""
-        return Table([Record(row) for row in self.record["words"]])
+        return table_of(self.record["words"], _columns.WORD)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Chip) and self.fingerprint == other.fingerprint
@@ -154,7 +154,7 @@ def _changes(
     by_key: Mapping[str, object] | None, keywords: Mapping[str, object]
 ) -> list[tuple[str, str]]:
     if by_key is not None and not isinstance(by_key, Mapping):
-        raise InputTypeError(f"set: {shown(by_key)} is no mapping", ['such as {"network.vcs": 4}'])
+        raise unfit(InputTypeError, "set", by_key, "is no mapping", ['such as {"network.vcs": 4}'])
     named = {key.replace("__", "."): value for key, value in keywords.items()}
     for key in named.keys() & (by_key or {}).keys():
         raise InputError(
@@ -164,8 +164,11 @@ def _changes(
     for key, value in {**(by_key or {}), **named}.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             if not hasattr(value, "__index__") and not hasattr(value, "__float__"):
-                raise InputTypeError(
-                    f"{key}: {shown(value)} is neither a number nor a text",
+                raise unfit(
+                    InputTypeError,
+                    key,
+                    value,
+                    "is neither a number nor a text",
                     ["give what the chip file could have there"],
                 )
         if isinstance(value, bool):
@@ -184,7 +187,10 @@ def chip_of(value: Chip | str | os.PathLike[str]) -> Chip:
         return value
     if isinstance(value, (str, os.PathLike)):
         return Chip(value)
-    raise InputTypeError(
-        f"chip: {shown(value)} is no chip",
+    raise unfit(
+        InputTypeError,
+        "chip",
+        value,
+        "is no chip",
         ['give a name such as "scc", a path, or a corecast.Chip'],
     )

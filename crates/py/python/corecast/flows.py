@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _columns, _core
 from ._values import (
     U64,
     flag,
@@ -18,7 +18,7 @@ from ._values import (
     path_of,
     read_bytes,
     read_text,
-    shown,
+    unfit,
     whole,
     wholes,
     word,
@@ -28,7 +28,7 @@ from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import ChipLike
 from .progress import bar
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["FlowRun", "FlowRuns", "flow"]
 
@@ -56,18 +56,19 @@ class FlowRun(Record):
     @property
     def each_task(self) -> Table[Record]:
         """Every task: where it ran, and where its time went."""
-        return Table([Record(row) for row in self["per_task"]])
+        return table_of(self["per_task"], _columns.TASK)
 
     @property
     def each_edge(self) -> Table[Record]:
         """Every edge: blocks, bytes, intervals and jitter in nanoseconds."""
-        return Table([Record(row) for row in self["per_edge"]])
+        return table_of(self["per_edge"], _columns.EDGE)
 
 
 class FlowRuns(Table[FlowRun]):
     """Runs of a flow: every number of stages, of flows, and every placement."""
 
     _shown = FlowRun._shown
+    _kinds = _columns.FLOW_RUN
 
     def __init__(self, core: _core.Flow) -> None:
         rows = [FlowRun(row) for row in json.loads(core.records())]
@@ -157,8 +158,8 @@ def flow(
     rate, direction = injectors if several else (injectors, "north-south")
     placements = [placement] if isinstance(placement, str) else placement
     if placements is not None and not isinstance(placements, Iterable):
-        raise InputTypeError(
-            f"placement: {shown(placement)} names no placement", ['such as "near"']
+        raise unfit(
+            InputTypeError, "placement", placement, "names no placement", ['such as "near"']
         )
     arguments = {
         "machine": word("machine", machine, _core.names("machine")),

@@ -8,14 +8,14 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from . import _core
-from ._values import U32, U64, flag, number, path_of, read_bytes, shown, whole, wholes, word
+from . import _columns, _core
+from ._values import U32, U64, flag, number, path_of, read_bytes, unfit, whole, wholes, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import ChipLike
 from .progress import bar
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["Pingpong", "Traffic", "pingpong", "traffic"]
 
@@ -31,13 +31,14 @@ class Pingpong(Table[Record]):
     """Half round trips: ``to``, ``hops``, ``bytes``, ``latency_cycles``, ``latency_ns``, ..."""
 
     _shown = ("to", "hops", "bytes", "latency_cycles", "latency_ns", "bytes_per_ns")
+    _kinds = _columns.PINGPONG
 
     #: LogGP of every core that answers, by least squares: ``ns = start_ns + ns_per_byte * bytes``.
     fits: Table[Record]
 
     def __init__(self, core: _core.Pingpong) -> None:
         super().__init__([Record(row) for row in json.loads(core.records())])
-        self.fits = Table([Record(row) for row in json.loads(core.fits())])
+        self.fits = table_of(json.loads(core.fits()), _columns.FIT)
         self._svg = core.chart()
 
     def figure(self) -> Figure:
@@ -100,6 +101,7 @@ class Traffic(Table[Record]):
         "latency_p99",
         "saturated",
     )
+    _kinds = _columns.TRAFFIC
 
     #: Offered and accepted load of the first point beyond saturation, or ``None``.
     saturation: tuple[float, float] | None
@@ -198,7 +200,7 @@ def traffic(
         raise InputTypeError("open_loop: without a trace nothing waits", ["give `trace`"])
     word("pattern", pattern, [name.split(":")[0] for name in _core.names("pattern")])
     if not isinstance(hot_cores, Iterable):
-        raise InputTypeError(f"hot_cores: {shown(hot_cores)} is no list", ["such as [0, 63]"])
+        raise unfit(InputTypeError, "hot_cores", hot_cores, "is no list", ["such as [0, 63]"])
     if pattern == "hotspot" and not list(hot_cores):
         raise InputError("hot_cores: nobody is hot", ["such as hot_cores=[0, 63], hot_share=0.2"])
     loads = None if rates is None else _rates(rates)
@@ -224,7 +226,7 @@ def _rates(value: Any) -> list[float]:
     except TypeError:
         entries = [value]
     if isinstance(value, (str, bytes)) or not entries:
-        raise InputTypeError(f"rates: {shown(value)} are no loads", ["numbers from 0 to 1"])
+        raise unfit(InputTypeError, "rates", value, "are no loads", ["numbers from 0 to 1"])
     if len(entries) > RATES_MAX:
         raise InputError(f"rates: more than {RATES_MAX}", ["use fewer"])
     return [number("rates", entry, 0, 1) for entry in entries]

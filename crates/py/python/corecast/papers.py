@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from . import _core
+from . import _columns, _core
 from ._values import word
 from .figures import FORMS, Figure, made
 from .progress import Told, bar_of_lengths
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["Reproduction", "reproduce"]
 
@@ -34,6 +34,7 @@ class Reproduction(Table[Record]):
         "ours",
         "error_percent",
     )
+    _kinds = _columns.REPRODUCED
 
     #: Names of the papers.
     papers: list[str]
@@ -55,7 +56,7 @@ class Reproduction(Table[Record]):
         """
         with _told(progress, "winners", self.papers) as papers:
             found = [json.loads(paper.winners(told)) for paper, told in papers]
-        return Table([Record(row) for rows in found for row in rows])
+        return table_of((row for rows in found for row in rows), _columns.WINNER)
 
     def figures(self, progress: bool | None = None) -> dict[str, Figure]:
         """The papers' figures from our runs, by name, such as ``park2019-figure18``; takes a while.

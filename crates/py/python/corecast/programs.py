@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _core, plans
-from ._values import U64, flag, number, optional_whole, path_of, shown, whole, word
+from . import _columns, _core, plans
+from ._values import U64, flag, number, optional_whole, path_of, unfit, whole, word
 from .chips import chip_of
 from .errors import InputError, InputTypeError, ProgramError
 from .figures import Figure, write_whole
 from .plans import ChipLike
 from .progress import bar
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 from .tuning import DecisionTable
 
 if TYPE_CHECKING:
@@ -92,48 +92,43 @@ class ProgramRun(Record):
     @property
     def calls(self) -> Table[Record]:
         """Calls by kind, all ranks together: ``call``, ``count``, ``ns``, ``causes_ns``."""
-        return Table([Record(row) for row in self["calls"]])
+        return table_of(self["calls"], _columns.CALL)
 
     @property
     def rank_calls(self) -> Table[Record]:
         """The same for each rank."""
-        return Table(
-            [
-                Record({"rank": of["rank"], **call})
-                for of in self["per_rank"]
-                for call in of["calls"]
-            ]
-        )
+        rows = ({"rank": of["rank"], **call} for of in self["per_rank"] for call in of["calls"])
+        return table_of(rows, _columns.RANK_CALL)
 
     @property
     def critical_path(self) -> Table[Record]:
         """From time zero to the makespan: ``rank``, ``call``, ``from_ns``, ``to_ns``, ``causes_ns``."""
-        return Table([Record(row) for row in self["critical_path"]])
+        return table_of(self["critical_path"], _columns.STRETCH)
 
     @property
     def late_ranks(self) -> Table[Record]:
         """Ranks for which others have waited, those waited for longest first."""
-        return Table([Record(row) for row in self["late_ranks"]])
+        return table_of(self["late_ranks"], _columns.LATE_RANK)
 
     @property
     def pairs(self) -> Table[Record]:
         """Who sent how many messages and bytes to whom."""
-        return Table([Record(row) for row in self["pairs"]])
+        return table_of(self["pairs"], _columns.PAIR)
 
     @property
     def message_table(self) -> Table[Record]:
         """Every message in order of completion: ranks, bytes, times in nanoseconds."""
-        return Table([Record(row) for row in json.loads(self._held.messages())])
+        return table_of(json.loads(self._held.messages()), _columns.MESSAGE)
 
     @property
     def spans(self) -> Table[Record]:
         """What every rank spent its time on; the spans of a rank are adjacent."""
-        return Table([Record(row) for row in json.loads(self._held.spans())])
+        return table_of(json.loads(self._held.spans()), _columns.SPAN)
 
     @property
     def links(self) -> Table[Record]:
         """Flits over every link of a mesh that carried something; empty on other chips."""
-        return Table([Record(row) for row in json.loads(self._held.links())])
+        return table_of(json.loads(self._held.links()), _columns.LINK)
 
     def to_pandas(self) -> pandas.DataFrame:
         """:attr:`rank_calls` as a DataFrame; needs pandas."""
@@ -316,15 +311,15 @@ def _words(program: Any) -> list[str]:
     words = [program] if isinstance(program, (str, os.PathLike)) else program
     help = ['give a path, or a list such as ["./ring", "100"]']
     if not isinstance(words, Sequence) or isinstance(words, bytes) or not words:
-        raise InputTypeError(f"program: {shown(program)} names no program", help)
+        raise unfit(InputTypeError, "program", program, "names no program", help)
     found = []
     for entry in words:
         text = os.fspath(entry) if isinstance(entry, os.PathLike) else entry
         if not isinstance(text, str):
-            raise InputTypeError(f"program: {shown(entry)} is no text", help)
+            raise unfit(InputTypeError, "program", entry, "is no text", help)
         word("program", text)
         if "\0" in text:
-            raise InputError(f"program: {shown(entry)} contains a NUL", help)
+            raise unfit(InputError, "program", entry, "contains a NUL", help)
         found.append(text)
     return found
 
@@ -333,11 +328,11 @@ def _environment(value: Any) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputTypeError(f"environment: {shown(value)} is no mapping", ['such as {"A": "1"}'])
+        raise unfit(InputTypeError, "environment", value, "is no mapping", ['such as {"A": "1"}'])
     found = {word("environment", name): word("environment", text) for name, text in value.items()}
     for name, text in found.items():
         if not name or "=" in name or "\0" in name + text:
-            raise InputError(f"environment: {shown(name)} cannot be a variable", [])
+            raise unfit(InputError, "environment", name, "cannot be a variable", [])
     return found
 
 
@@ -345,7 +340,7 @@ def _libraries(value: Any) -> str | None:
     """The folder with the MPI libraries, if there is one."""
     if value is not None:
         if not isinstance(value, (str, os.PathLike)):
-            raise InputTypeError(f"libraries: {shown(value)} is no path", ["give a folder"])
+            raise unfit(InputTypeError, "libraries", value, "is no path", ["give a folder"])
         if not _has_library(Path(value)):
             raise InputError(
                 f"libraries: `{os.fspath(value)}` has no MPI library of corecast",
@@ -374,8 +369,11 @@ def _path_of(table: Any) -> Iterator[str | None]:
         tables = [table] if isinstance(table, DecisionTable) else table
         is_list = isinstance(tables, Sequence) and tables
         if not is_list or not all(isinstance(one, DecisionTable) for one in tables):
-            raise InputTypeError(
-                f"table: {shown(table)} is no DecisionTable",
+            raise unfit(
+                InputTypeError,
+                "table",
+                table,
+                "is no DecisionTable",
                 ["give tables of corecast.tune, or the path of a file or folder"],
             )
         with tempfile.TemporaryDirectory(prefix="corecast-") as folder:

@@ -7,14 +7,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _core, plans
+from . import _columns, _core, plans
 from .data import array_of, described, outputs_of
 from .errors import CheckError, InputError, InputTypeError
 from .figures import Figure
 from .plans import Algorithms, ChipLike
 from .progress import bar
 from .schedules import Request, Schedule
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 if TYPE_CHECKING:
     import numpy
@@ -154,17 +154,17 @@ class Run(Record):
     @property
     def messages(self) -> Table[Record]:
         """Every message in order of completion: ranks, bytes, times in nanoseconds."""
-        return Table([Record(row) for row in json.loads(self._held.messages())])
+        return table_of(json.loads(self._held.messages()), _columns.MESSAGE)
 
     @property
     def spans(self) -> Table[Record]:
         """What every rank spent its time on; the spans of a rank are adjacent."""
-        return Table([Record(row) for row in json.loads(self._held.spans())])
+        return table_of(json.loads(self._held.spans()), _columns.SPAN)
 
     @property
     def links(self) -> Table[Record]:
         """Flits over every link of a mesh that carried something; empty on other chips."""
-        return Table([Record(row) for row in json.loads(self._held.links())])
+        return table_of(json.loads(self._held.links()), _columns.LINK)
 
     def timeline(self) -> Figure:
         """What every rank did when."""
@@ -200,13 +200,14 @@ class Runs(Table[Run]):
         "bound_cycles",
         "delivered",
     )
+    _kinds = _columns.RUN
 
     #: Algorithms that could not take part, and why.
     refused: Table[Record]
 
     def __init__(self, rows: Sequence[Run], refused: Sequence[Record] = ()) -> None:
         super().__init__(rows)
-        self.refused = Table(list(refused))
+        self.refused = Table(refused, _columns.REFUSED)
 
     @property
     def fastest(self) -> Run:
@@ -243,19 +244,19 @@ class Explanation(Record):
     @property
     def critical_path(self) -> Table[Record]:
         """From time zero to the makespan: ranks, causes, and cycles from and to."""
-        return Table([Record(row) for row in self["critical_path"]])
+        return table_of(self["critical_path"], _columns.SEGMENT)
 
     @property
     def link_waits(self) -> Table[Record]:
         """Waits for links of a mesh, the longest first."""
-        return Table([Record(row) for row in self["link_waits"]])
+        return table_of(self["link_waits"], _columns.LINK_WAIT)
 
     @property
     def rank_causes(self) -> Table[Record]:
-        """Cycles per cause of every rank, and their sum."""
-        return Table(
-            [Record({"rank": rank, **row}) for rank, row in enumerate(self["rank_causes"])]
-        )
+        """Cycles per cause of every rank, and their sum; nanoseconds of a wall clock."""
+        rows = ({"rank": rank, **row} for rank, row in enumerate(self["rank_causes"]))
+        is_in_cycles = self["makespan_cycles"] is not None
+        return table_of(rows, _columns.RANK_CAUSES if is_in_cycles else _columns.RANK_CAUSES_NS)
 
     def timeline(self) -> Figure:
         """What every rank did when."""
@@ -266,13 +267,14 @@ class Explanations(Table[Explanation]):
     """Explanations, one per size and algorithm; each has tables of its own."""
 
     _shown = Explanation._shown
+    _kinds = _columns.EXPLANATION
 
     #: Algorithms that could not take part, and why.
     refused: Table[Record]
 
     def __init__(self, rows: Sequence[Explanation], refused: Sequence[Record] = ()) -> None:
         super().__init__(rows)
-        self.refused = Table(list(refused))
+        self.refused = Table(refused, _columns.REFUSED)
 
 
 def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
@@ -517,13 +519,14 @@ class Certificates(Table[Certificate]):
     """Certificates, one per schedule."""
 
     _shown = Certificate._shown[1:]
+    _kinds = _columns.CERTIFICATE
 
     #: Algorithms that could not take part, and why.
     refused: Table[Record]
 
     def __init__(self, rows: Sequence[Certificate], refused: Sequence[Record] = ()) -> None:
         super().__init__(rows)
-        self.refused = Table(list(refused))
+        self.refused = Table(refused, _columns.REFUSED)
 
 
 def request(collective: str, **more: Any) -> Request:

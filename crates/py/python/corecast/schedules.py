@@ -29,10 +29,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import _core
+from . import _columns, _core
 from ._values import U32, flag, optional_whole, path_of, whole, wholes, word
 from .errors import InputError, InputTypeError
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["Request", "Schedule", "ScheduleBuilder"]
 
@@ -261,7 +261,7 @@ class Schedule:
         [('send', 1, [0]), ('send', 2, [0])]
         """
         rows = json.loads(self._inner.steps(whole("rank", rank, 0, U32)))
-        return Table([Record(row) for row in rows])
+        return table_of(rows, _columns.STEP)
 
     def edit(self, name: str | None = None) -> ScheduleBuilder:
         """A builder with these steps, to be changed; this schedule stays as it is.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from typing import Any
 
-from . import _core
+from . import _columns, _core
 from ._values import U32, flag, path_of, shown, whole
 from .errors import InputError, InputTypeError
 from .figures import Figure
@@ -39,13 +39,14 @@ class Comparison(Table[Record]):
         "bound_cycles",
         "delivered",
     )
+    _kinds = _columns.SWEPT_RUN
 
     #: Algorithms that could not take part in a case: ``ranks``, ``bytes``, ``why``.
     refused: Table[Record]
 
     def __init__(self, rows: Sequence[Record], plan: Plan, refused: Sequence[Record] = ()) -> None:
         super().__init__(rows)
-        self.refused = Table(list(refused))
+        self.refused = Table(refused, _columns.REFUSED_CASE)
         self._plan = plan
 
     def cases(self) -> Iterator[list[Record]]:
@@ -247,6 +248,7 @@ class Tuning(Table[Record]):
     """What a search has found: the cells of a decision table, and the table."""
 
     _shown = ("ranks", "bytes", "algorithm", "part_bytes", "piece_bytes", "makespan_cycles")
+    _kinds = _columns.CELL
 
     #: The table.
     table: DecisionTable

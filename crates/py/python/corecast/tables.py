@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _core
+from ._columns import Columns
 from ._versioned import Versioned
 from .errors import InputError
 
@@ -21,6 +22,17 @@ __all__ = ["Record", "Table"]
 SHOWN = 40
 #: Characters of a value that a notebook shows, which breaks lines.
 HTML_CHARS = 400
+
+#: What pandas calls the types of columns; the others are objects there.
+PANDAS_TYPES = {
+    "int": "int64",
+    "int?": "Int64",
+    "uint": "uint64",
+    "uint?": "UInt64",
+    "float": "float64",
+    "bool": "bool",
+    "bool?": "boolean",
+}
 
 R = TypeVar("R", bound="Record", covariant=True)
 
@@ -90,6 +102,8 @@ class Table(Versioned, Generic[R]):
 
     Columns are the fields of the records; a field that is a mapping becomes columns called
     ``field.entry``, and one that is a list of mappings is left out (it has a table of its own).
+    Tables that corecast returns have all their columns with their types whatever is in the rows, also
+    if there are none; of other records both are what the rows have.
 
     >>> import corecast
     >>> chips = corecast.list_chips()
@@ -102,8 +116,13 @@ class Table(Versioned, Generic[R]):
     #: Columns that a ``repr`` shows first, if not all.
     _shown: tuple[str, ...] = ()
 
-    def __init__(self, rows: Sequence[R]) -> None:
+    #: The columns with their types, if they do not follow from the rows.
+    _kinds: Columns | None = None
+
+    def __init__(self, rows: Iterable[R], columns: Columns | None = None) -> None:
         self._rows = list(rows)
+        if columns is not None:
+            self._kinds = columns
 
     @overload
     def __getitem__(self, index: int) -> R: ...
@@ -113,7 +132,9 @@ class Table(Versioned, Generic[R]):
 
     def __getitem__(self, index: int | slice) -> R | Table[R]:
         # What else a table has (pictures, who was refused) is of all its rows.
-        return Table(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+        if isinstance(index, slice):
+            return Table(self._rows[index], self._kinds)
+        return self._rows[index]
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -138,9 +159,10 @@ class Table(Versioned, Generic[R]):
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns as lists of plain Python values, ``None`` where a row lacks the field."""
         flat = [_flat(row._fields) for row in self._rows]
-        names: dict[str, None] = {}
-        for row in flat:
-            names.update(dict.fromkeys(row))
+        names = dict.fromkeys(self._kinds or ())
+        if self._kinds is None:
+            for row in flat:
+                names.update(dict.fromkeys(row))
         return {name: [row.get(name) for row in flat] for name in names}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -149,14 +171,26 @@ class Table(Versioned, Generic[R]):
             import pandas
         except ImportError:
             raise InputError("pandas is not installed", ["pip install pandas"]) from None
-        return pandas.DataFrame(self.to_columns())
+        columns = self.to_columns()
+        if self._kinds is None:
+            return pandas.DataFrame(columns)
+        types = {name: PANDAS_TYPES.get(kind, "object") for name, kind in self._kinds.items()}
+        series = {
+            name: pandas.Series(values, dtype=types[name]) for name, values in columns.items()
+        }
+        return pandas.DataFrame(series)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows as an Arrow stream: ``polars.DataFrame(table)``, ``pyarrow.table(table)``.
 
         As the interface allows, a requested schema is not followed.
         """
-        return _core.arrow_stream(json.dumps(list(self.to_columns().items())))
+        kinds = self._kinds or {}
+        columns = [
+            (name, kinds.get(name, "").rstrip("?"), values)
+            for name, values in self.to_columns().items()
+        ]
+        return _core.arrow_stream(json.dumps(columns))
 
     def _shown_columns(self) -> dict[str, list[Any]]:
         columns = self.to_columns()
@@ -174,7 +208,7 @@ class Table(Versioned, Generic[R]):
 
     def __repr__(self) -> str:
         names, rows = self._cells()
-        if not names:
+        if not rows:
             return f"{type(self).__name__} without rows"
         widths = [max(map(len, column)) for column in zip(names, *rows)]
         lines = [
@@ -194,6 +228,11 @@ class Table(Versioned, Generic[R]):
         more = len(self) - len(rows)
         note = f"<p>... and {more} more rows</p>" if more else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+
+
+def table_of(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Table[Record]:
+    """A table of these columns."""
+    return Table([Record(row) for row in rows], columns)
 
 
 def _flat(fields: dict[str, Any]) -> dict[str, Any]:

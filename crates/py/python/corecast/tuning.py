@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import _core
+from . import _columns, _core
 from ._values import path_of, read_text, word
 from ._versioned import restore
 from .figures import write_whole
-from .tables import Record, Table
+from .tables import Record, Table, table_of
 
 __all__ = ["DecisionTable"]
 
@@ -95,9 +95,9 @@ def _restore(version: str, text: str, file: str) -> DecisionTable:
 def cells_of(record: dict[str, Any]) -> Table[Record]:
     """The cells of a table's record, each with what the table holds for."""
     shared = {name: value for name, value in record.items() if name not in ("cells", "algorithms")}
-    return Table([Record({**shared, **cell}) for cell in record["cells"]])
+    return table_of(({**shared, **cell} for cell in record["cells"]), _columns.CELL)
 
 
 def searches_of(text: str) -> Table[Record]:
     """How the searches went."""
-    return Table([Record(row) for row in json.loads(text)])
+    return table_of(json.loads(text), _columns.SEARCH)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._values import path_of, read_text, shown, whole
+from ._values import path_of, read_text, unfit, whole
 from ._versioned import Versioned
 from .errors import InputError, InputTypeError
 from .figures import write_whole
@@ -166,8 +166,11 @@ def _texts(what: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(what, str | os.PathLike):
         yield _of_file(path_of("view", what))
     else:
-        raise InputTypeError(
-            f"view: {shown(what)} cannot be shown",
+        raise unfit(
+            InputTypeError,
+            "view",
+            what,
+            "cannot be shown",
             ["give runs, explanations, comparisons, tunings, schedules, or paths of files"],
         )
 
