@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_core::Help as _;
+use corecast_exchange::FileError;
 use corecast_launch::{Bind, Ending, Halt, MpiJob, Part, TIMEOUT_CODE};
 use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chip::Chip;
+use crate::fields;
 use crate::plan::{self, Skew};
 use crate::refusal::{Refusal, class_of};
 use crate::report;
@@ -133,7 +135,7 @@ impl Around {
 /// What collectives go by.
 fn tables(asked: Option<&str>, chip: &Chip) -> Result<ProgramTables, Refusal> {
     let tables = ProgramTables::find(asked, &chip.choice);
-    tables.map_err(|error| Refusal::library("TableError", &error))
+    tables.map_err(|error| Refusal::library("TableError", &error).fields(fields::tables(&error)))
 }
 
 /// What to start on what, as Python gives it.
@@ -336,6 +338,11 @@ struct Replayed {
     around: Around,
 }
 
+/// A program's file that cannot be read, or has a collective without a schedule.
+fn unread(error: &FileError) -> Refusal {
+    Refusal::library("ProgramFileError", error).fields(fields::file(error))
+}
+
 /// Runs the program that the file at `path` is.
 #[pyfunction]
 pub fn replay(
@@ -357,11 +364,11 @@ pub fn replay(
     let ran = wait_for(py, meter, progress, move |_| {
         let contents = file_contents(&path, FILE_BYTES_MAX).map_err(Refusal::from)?;
         let read = read_program(&path, &contents, flops);
-        let read = read.map_err(|error| Refusal::library("ProgramFileError", &error))?;
+        let read = read.map_err(|error| unread(&error))?;
         let study = ReplayStudy::new(plan, read.graph).map_err(Refusal::from)?;
         plan::check_lengths(&study.plan.on.surroundings, &[study.cores()])?;
         let run = study.run().map_err(|error| match error {
-            ReplayError::File(error) => Refusal::library("ProgramFileError", &error),
+            ReplayError::File(error) => unread(&error),
             ReplayError::Run {
                 ref stuck,
                 error: ref why,

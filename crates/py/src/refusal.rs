@@ -15,6 +15,8 @@ use corecast_viewer::ViewError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::fields;
+
 /// An exception that is to be raised.
 #[derive(Debug)]
 pub struct Refusal {
@@ -103,7 +105,7 @@ impl From<ChipError> for Refusal {
         match error {
             ChipError::UnknownChip { name, known } => Self::unknown("chip", "chips", &name, &known)
                 .help("a chip file is given as a path that contains `/` or ends in `.toml`"),
-            error => Self::library("ChipError", &error),
+            error => Self::library("ChipError", &error).fields(fields::chip(&error)),
         }
     }
 }
@@ -137,7 +139,7 @@ impl From<ViewError> for Refusal {
 
 impl From<TableError> for Refusal {
     fn from(error: TableError) -> Self {
-        Self::library("TableError", &error)
+        Self::library("TableError", &error).fields(fields::table(&error))
     }
 }
 
@@ -188,7 +190,7 @@ impl From<StudyError> for Refusal {
                 .help(format!("with {ranks} ranks the root is 0 to {}", ranks - 1))
                 .fields(json!({"root": root, "ranks": ranks})),
             StudyError::TooManyBytes { bytes, ranks, max } => request()
-                .help(format!("use at most {max} bytes"))
+                .help(error.help())
                 .fields(json!({"bytes": bytes, "ranks": ranks, "max": max})),
             StudyError::PartialElement { bytes, element } => request()
                 .help(format!("use a multiple of {} bytes", element.bytes()))
@@ -237,13 +239,14 @@ impl From<StudyError> for Refusal {
             StudyError::MessageBytes { .. } => request().help("use smaller messages"),
             StudyError::Traffic(error) => traffic(error),
             StudyError::Flow(error) => flow(error),
-            StudyError::Unreadable { .. } => Self::new("InputError", error.to_string())
-                .help("give the path of a file that exists and can be read"),
-            StudyError::Unwritable { .. } | StudyError::FurtherRank { .. } => {
-                Self::library("InputError", &error)
+            StudyError::Unreadable { file, .. } => Self::new("InputError", error.to_string())
+                .help("give the path of a file that exists and can be read")
+                .fields(json!({"file": file})),
+            StudyError::Unwritable { file, .. } | StudyError::FurtherRank { file, .. } => {
+                Self::library("InputError", &error).fields(json!({"file": file}))
             }
             StudyError::File(of) => {
-                Self::library("ScheduleError", of).fields(json!({"file": of.file, "line": of.line}))
+                Self::library("ScheduleError", of).fields(fields::file(of))
             }
             StudyError::Unsayable(of) => Self::new("ScheduleError", of.to_string())
                 .help("format=\"corecast\" can say everything; corecast.list_formats() has the others")
@@ -266,7 +269,7 @@ fn machine(error: &MachineError) -> Refusal {
         E::TwoQueues { .. } => "corecast.Chip(..., endpoint__queues=3) adds one",
         _ => "",
     };
-    let refusal = Refusal::new("MachineError", error.to_string());
+    let refusal = Refusal::new("MachineError", error.to_string()).fields(fields::machine(error));
     if help.is_empty() {
         refusal
     } else {
@@ -310,7 +313,7 @@ pub fn lateness(len: usize, ranks: u32) -> Refusal {
 
 fn advice(error: &AdviceError) -> Refusal {
     use AdviceError as E;
-    let refusal = Refusal::library("TableError", error);
+    let refusal = Refusal::library("TableError", error).fields(fields::advice(error));
     match error {
         E::NothingToDecide => refusal.help("use algorithm=\"auto\", or leave `table` out"),
         E::NoChip => refusal.help("use machine=\"sim\"; without a table \"auto\" tries all"),
@@ -377,7 +380,7 @@ fn run(
 
 fn traffic(error: &TrafficStudyError) -> Refusal {
     use TrafficStudyError as E;
-    let refusal = Refusal::library("TrafficError", error);
+    let refusal = Refusal::library("TrafficError", error).fields(fields::traffic(error));
     match error {
         E::Bus { .. } => refusal.help("use chip=\"booksim-mesh\" or \"tilepro64\""),
         E::Pattern(_) => refusal.help("choose another pattern or another shape"),
@@ -390,7 +393,7 @@ fn traffic(error: &TrafficStudyError) -> Refusal {
 
 fn flow(error: &FlowStudyError) -> Refusal {
     use FlowStudyError as E;
-    let refusal = Refusal::library("FlowError", error);
+    let refusal = Refusal::library("FlowError", error).fields(fields::flow(error));
     let on_a_chip = "leave it out, or use machine=\"sim\"";
     match error {
         E::NoTiles { .. } => refusal.help("use chip=\"nagam\", or a chip file based on it"),

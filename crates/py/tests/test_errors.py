@@ -7,6 +7,7 @@ import pickle
 import corecast
 import numpy
 import pytest
+from conftest import ROOT
 
 REFUSED = [
     (
@@ -345,3 +346,106 @@ def test_sizes_in_an_array_are_as_in_a_list():
     of = {"chip": "park2019-bus", "ranks": 4}
     by_array = corecast.compare("barrier", **of, bytes=numpy.array([0, 4]))
     assert by_array == corecast.compare("barrier", **of, bytes=[0, 4])
+
+
+BAD_CALLS = "corecast calls 1\nranks 2\nrank 0\n  sned 1 4\n"
+BAD_CHIP = 'base = "scc"\nname = "m"\nsummary = "x"\nsource = "y"\n[network]\nvcsx = 3\n'
+BAD_TABLE = 'format = 1\ncorecast = "0"\ncollective = "bcst"\n'
+BAD_FLOW = (ROOT / "examples/fir.toml").read_text().replace("iterations = 200", "iterations = 0")
+
+
+def written(folder, name, text):
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+#: What is wrong, and some of the fields of its error.
+FIELDS = [
+    (lambda at: corecast.run("bcast", ranks=0), {"name": "ranks", "value": 0}),
+    (lambda at: corecast.run("bcast", ranks=0), {"accepted": "1 to 4294967295"}),
+    (
+        lambda at: corecast.run("bcast", ranks="x"),
+        {"name": "ranks", "value": "x", "accepted": "1 to 4294967295"},
+    ),
+    (lambda at: corecast.run("bcast", skew=[[1]]), {"name": "skew", "value": "[1]"}),
+    (
+        lambda at: corecast.run("bcast", progress="yes"),
+        {"name": "progress", "value": "yes"},
+    ),
+    (lambda at: corecast.flow("missing.toml"), {"file": "missing.toml"}),
+    (lambda at: corecast.Schedule.read("missing.sched"), {"file": "missing.sched"}),
+    (
+        lambda at: corecast.Chip.from_toml(BAD_CHIP, "mine.toml"),
+        {"file": "mine.toml", "line": 6, "key": "vcsx"},
+    ),
+    (
+        lambda at: corecast.Chip("scc", network__link=-1),
+        {"file": "chips/scc.toml as changed", "key": "network.link", "value": "-1"},
+    ),
+    (
+        lambda at: corecast.Chip("scc", network__widht=8),
+        {"file": "chips/scc.toml", "key": "network.widht"},
+    ),
+    (
+        lambda at: corecast.DecisionTable(BAD_TABLE, "mine.toml"),
+        {"file": "mine.toml", "line": 3, "key": "collective", "value": "bcst"},
+    ),
+    (
+        lambda at: corecast.replay(written(at, "bad.calls", BAD_CALLS)),
+        {"line": 4},
+    ),
+    (
+        lambda at: corecast.flow(text=BAD_FLOW),
+        {"file": "text", "line": 7, "key": "iterations", "value": "0"},
+    ),
+    (lambda at: corecast.flow(text=BAD_FLOW, chip="scc"), {"chip": "scc"}),
+    (lambda at: corecast.traffic(chip="park2019-bus"), {"chip": "park2019-bus"}),
+    (
+        lambda at: corecast.traffic(trace=written(at, "bad.trace", "0 0 5 4\nx\n")),
+        {"line": 2},
+    ),
+    (lambda at: corecast.traffic(packet_flits=5000), {"key": "packet", "value": "5000"}),
+    (
+        lambda at: corecast.run("bcast", chip="park2019-bus", fidelity="packet"),
+        {"chip": "park2019-bus"},
+    ),
+    (lambda at: corecast.run("bcast", machine="host", cold=True), {"machine": "host"}),
+]
+
+
+@pytest.mark.parametrize(("refused", "some"), FIELDS)
+def test_errors_say_their_place_and_value_in_fields(refused, some, tmp_path):
+    with pytest.raises(corecast.Error) as raised:
+        refused(tmp_path)
+    found = raised.value.fields
+    assert {name: found.get(name) for name in some} == some, (str(raised.value), found)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert again.fields == found
+
+
+def test_accepted_values_are_in_the_fields_where_the_text_says_them():
+    with pytest.raises(corecast.ChipError) as raised:
+        corecast.Chip.from_toml(BAD_CHIP, "mine.toml")
+    assert "vcs" in raised.value.accepted
+    with pytest.raises(corecast.TableError) as raised:
+        corecast.DecisionTable(BAD_TABLE, "mine.toml")
+    assert "bcast" in raised.value.accepted
+
+
+def test_the_reference_names_the_fields_that_errors_have(tmp_path):
+    """Those of the errors above, in the rows of their classes."""
+    lines = (ROOT / "docs/errors.md").read_text().splitlines()
+    rows = {line.split("`")[1]: line.split("|")[-2] for line in lines if line.startswith("| `")}
+    for refused, _ in FIELDS:
+        with pytest.raises(corecast.Error) as raised:
+            refused(tmp_path)
+        kind = type(raised.value)
+        named = "".join(rows.get(one.__name__, "") for one in (kind, kind.__base__))
+        for name in raised.value.fields:
+            assert f"`{name}`" in named, (kind, name)
+
+
+def test_ranks_that_leave_no_byte_are_told_to_be_fewer():
+    mesh = corecast.Chip("tilepro64", network__width=1000, network__height=1000)
+    with pytest.raises(corecast.RequestError, match="use fewer ranks: one byte per block"):
+        corecast.run("alltoall", chip=mesh, ranks=1_000_000, algorithm="pairwise")

@@ -79,7 +79,10 @@ class Error(Exception):
 
 
 class InputError(Error, ValueError):
-    """Something that was asked for cannot be."""
+    """Something that was asked for cannot be.
+
+    Of an argument ``name``, ``value`` (or how it is shown, if it is no plain value), and ``accepted`` if
+    that can be said; of a file that cannot be read ``file``."""
 
 
 class InputTypeError(InputError, TypeError):
@@ -92,7 +95,8 @@ class UnknownNameError(InputError):
 
 
 class ChipError(InputError):
-    """A chip file, or a change to a chip, is wrong; the text says in which line."""
+    """A chip file, or a change to a chip, is wrong: ``file``, ``line``, ``key``, ``value``, ``accepted``, as far
+    as they are known."""
 
 
 class RequestError(InputError):
@@ -108,23 +112,26 @@ class ScheduleError(InputError):
 
 
 class MachineError(InputError):
-    """The machine, or the chip's kind, lacks what was asked for."""
+    """The machine, or the chip's kind, lacks what was asked for: ``machine`` or ``chip``."""
 
 
 class TableError(InputError):
-    """A decision table cannot be read, or does not hold for what was asked."""
+    """A decision table cannot be read, or does not hold for what was asked: ``file``, ``line``, ``key``,
+    ``value``, ``accepted``, as far as they are known."""
 
 
 class TrafficError(InputError):
-    """Traffic that cannot be put on this mesh."""
+    """Traffic that cannot be put on this mesh: of a load ``key``, ``value``, ``accepted``; of a trace
+    ``file``, and ``line`` or ``byte``."""
 
 
 class FlowError(InputError):
-    """A dataflow program that cannot be run."""
+    """A dataflow program that cannot be run: ``file``, ``line``, ``key``, ``value``, ``accepted``, as far
+    as they are known."""
 
 
 class ProgramFileError(InputError):
-    """A program's file cannot be read; the text says in which line."""
+    """A program's file cannot be read: ``file``, and ``line`` if it is in one."""
 
 
 class VersionError(InputError):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ._values import flag
+
 #: What the Rust side calls: parts done, messages delivered, messages of all runs begun.
 Told = Callable[[int, int, int], None]
 
@@ -17,7 +19,12 @@ def bar(wanted: bool | None, what: str, parts: int) -> Iterator[Told | None]:
 
     `wanted` is ``True``, ``False``, or ``None`` for where somebody is likely to look at it: on
     terminals and in notebooks, after half a second.
+
+    Raises:
+        InputTypeError: for anything else.
     """
+    if wanted is not None:
+        flag("progress", wanted)
     made = None if wanted is False else _tqdm(wanted, what, parts)
     if made is None:
         yield None
