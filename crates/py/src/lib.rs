@@ -40,6 +40,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<schedule::Request>()?;
     module.add_class::<schedule::Schedule>()?;
+    module.add_class::<schedule::Entrant>()?;
     module.add_class::<builder::ScheduleBuilder>()?;
     module.add_class::<table::DecisionTable>()?;
     module.add_class::<kept::Kept>()?;
@@ -56,7 +57,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(listing::list_papers, module)?)?;
     module.add_function(wrap_pyfunction!(listing::names, module)?)?;
     module.add_function(wrap_pyfunction!(listing::nearest, module)?)?;
-    module.add_function(wrap_pyfunction!(listing::tuned_ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::tuned_cells, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_formats, module)?)?;
     module.add_function(wrap_pyfunction!(program::libraries, module)?)?;
     module.add_function(wrap_pyfunction!(program::mpirun, module)?)?;

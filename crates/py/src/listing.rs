@@ -6,10 +6,12 @@ use corecast_exchange::{FORMATS, Format};
 use corecast_machine_sim::Fidelity;
 use corecast_papers::PAPERS;
 use corecast_sim::traffic::PATTERN_NAMES;
-use corecast_study::MACHINES;
+use corecast_study::{MACHINES, StudyError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::chip::Chip;
+use crate::plan;
 use crate::refusal::Refusal;
 
 /// Records as JSON.
@@ -71,10 +73,19 @@ pub fn names(kind: &str) -> PyResult<Vec<&'static str>> {
     })
 }
 
-/// The rank counts that are searched by default.
+/// The rank counts and the sizes that are searched by default.
 #[pyfunction]
-pub fn tuned_ranks(cores_max: u32) -> Vec<u64> {
-    corecast_study::tuned_ranks(cores_max)
+pub fn tuned_cells(
+    chip: &Chip,
+    collective: &str,
+    dtype: &str,
+    machine: &str,
+) -> Result<(Vec<u64>, Vec<u64>), Refusal> {
+    let of = (plan::collective(collective)?, plan::element(dtype)?);
+    let chip = &chip.choice.chip;
+    let machine = corecast_study::machine(machine)?.on(chip, None);
+    let cores = machine.map_err(StudyError::from)?.cores();
+    Ok(corecast_study::tuned_cells(chip, cores, of))
 }
 
 /// The nearest of some names, as errors propose it.

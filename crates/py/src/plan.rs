@@ -88,6 +88,12 @@ pub fn collective(name: &str) -> Result<Collective, Refusal> {
     )
 }
 
+/// The element type of this name.
+pub fn element(name: &str) -> Result<ElementType, Refusal> {
+    let kind = ("element type", "types");
+    one(kind, ElementType::ALL, ElementType::name, name)
+}
+
 /// The fidelity of this name.
 pub fn fidelity(name: Option<&str>) -> Result<Option<Fidelity>, Refusal> {
     let kind = ("fidelity", "fidelities");
@@ -155,12 +161,7 @@ pub fn read(chip: ChipChoice, text: &str, input: Option<Vec<u8>>) -> Result<Plan
             Algorithms::Word(name) => Selection::Named(vec![name]),
             Algorithms::Names(names) => Selection::Named(names),
         },
-        element: one(
-            ("element type", "types"),
-            ElementType::ALL,
-            ElementType::name,
-            &of.dtype,
-        )?,
+        element: element(&of.dtype)?,
         op: one(
             ("operator", "operators"),
             ReduceOp::ALL,

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use corecast_core::{
-    Arrival, BuildError, ChunkId, ChunkList, Op, Rank, Request as CoreRequest,
-    Schedule as CoreSchedule, Spec, Split, Step, algorithm,
+    Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule, Spec,
+    Split, Step, algorithm,
 };
 use corecast_exchange::{FORMATS, Format, format_of_name};
 use corecast_study::{ScheduleFile, StudyError};
 use corecast_text::file;
 use corecast_viewer::{Documents, schedule_file_view};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use serde_json::{Map, Value, json};
 
 use crate::builder::ScheduleBuilder;
@@ -331,15 +332,8 @@ impl Schedule {
         })
     }
 
-    /// The same for another size or element, if it can be.
-    fn serving(&self, request: &Request) -> Result<Self, Refusal> {
-        let served = self.inner.serving(self.inner.algorithm(), &request.inner);
-        Ok(Self::new(served.map_err(BuildError::from)?))
-    }
-
-    /// Refuses a schedule that is for something else than a request, or has a name of the registry
-    /// and is not alone.
-    fn check_answers(&self, request: &Request, is_alone: bool) -> Result<(), Refusal> {
+    /// Refuses a schedule that is for something else than a request, or has a name of the registry.
+    fn check_answers(&self, request: &Request) -> Result<(), Refusal> {
         let name = self.inner.algorithm();
         let asked = Spec::new(&request.inner, Split::Even(1));
         let has = self.inner.spec();
@@ -348,7 +342,7 @@ impl Schedule {
             let (ranks, root) = (spec.ranks(), spec.root());
             format!("{collective} of {bytes} bytes over {ranks} ranks with root {root}")
         };
-        if !is_alone && algorithm::find(has.collective(), name).is_some() {
+        if algorithm::find(has.collective(), name).is_some() {
             return Err(refuse(format!("corecast has an algorithm called `{name}`"))
                 .help("give yours another name"));
         }
@@ -376,5 +370,55 @@ impl Schedule {
             self.rounds(),
             self.messages()
         )
+    }
+}
+
+/// A schedule that takes part beside algorithms. It is pickled as its text.
+#[pyclass(frozen, module = "corecast._core")]
+pub struct Entrant {
+    /// It, by the name that results have.
+    pub file: Arc<ScheduleFile>,
+}
+
+#[pymethods]
+impl Entrant {
+    /// A text in corecast's own format, by the name that results are to have.
+    #[new]
+    fn new(name: &str, text: &str) -> Result<Self, Refusal> {
+        let read = corecast_exchange::read(name, text, None).map_err(StudyError::from)?;
+        let file = Arc::new(ScheduleFile::made(name, read.schedule));
+        Ok(Self { file })
+    }
+
+    /// A schedule, by the name of its algorithm.
+    #[staticmethod]
+    fn made(schedule: &Schedule) -> Self {
+        let schedule = CoreSchedule::clone(&schedule.inner);
+        let name = schedule.algorithm().to_owned();
+        let file = Arc::new(ScheduleFile::made(&name, schedule));
+        Self { file }
+    }
+
+    /// That in a file, by the name of this.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: String) -> PyResult<Self> {
+        let read = wait_aside(py, move || ScheduleFile::load(&path, None))?;
+        let file = Arc::new(read.map_err(Refusal::from)?);
+        Ok(Self { file })
+    }
+
+    /// Number of ranks.
+    #[getter]
+    fn ranks(&self) -> u32 {
+        self.file.schedule().ranks()
+    }
+
+    fn __reduce__<'py>(
+        slf: PyRef<'py, Self>,
+    ) -> Result<(Bound<'py, PyType>, (String, String)), Refusal> {
+        let exported = slf.file.convert("corecast")?.exported;
+        let text = exported.text().expect("corecast's format is one text");
+        let state = (slf.file.name().to_owned(), text.to_owned());
+        Ok((slf.py().get_type::<Self>(), state))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A plan whose parts make sense together, and what is done with it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use corecast_core::{Request as CoreRequest, Schedule as CoreSchedule};
@@ -17,7 +18,7 @@ use crate::kept::Kept;
 use crate::plan;
 use crate::refusal::Refusal;
 use crate::run::Run;
-use crate::schedule::{Request, Schedule};
+use crate::schedule::{Entrant, Request, Schedule};
 use crate::table::DecisionTable;
 use crate::work::{Meter, wait_aside, wait_for};
 
@@ -62,16 +63,33 @@ fn rank(
 ) -> Result<Ranking, StudyError> {
     let request = study.request(ranks, bytes)?;
     let own = given_runs(study, (&request, given), meter)?;
-    let ranking = match (study.algorithms.is_empty(), study.rank(ranks, bytes, meter)) {
-        (true, _) => Ranking::empty(),
+    let ranking = match (study.contestants(), study.rank(ranks, bytes, meter)) {
+        (0, _) => Ranking::empty(),
         // Somebody can: the given ones.
-        (false, Err(StudyError::Unserved { refused, .. })) if !own.is_empty() => Ranking {
+        (_, Err(StudyError::Unserved { refused, .. })) if !own.is_empty() => Ranking {
             refused,
             ..Ranking::empty()
         },
-        (false, ranking) => ranking?,
+        (_, ranking) => ranking?,
     };
     Ok(ranking.with(own, study))
+}
+
+/// Refuses schedules that results could not tell from others by their names.
+fn refuse_namesakes(study: &Inner) -> Result<(), Refusal> {
+    let algorithms = study.algorithms.iter().map(|algorithm| algorithm.name());
+    let mut names: BTreeSet<&str> = algorithms.collect();
+    let second = study
+        .plan
+        .files
+        .iter()
+        .find(|file| !names.insert(file.name()));
+    second.map_or(Ok(()), |file| {
+        let what = format!("algorithm: two that take part are called `{}`", file.name());
+        Err(Refusal::new("InputError", what)
+            .help("give the schedule another name: schedule.edit(\"mine\").finish()")
+            .fields(json!({"name": "algorithm", "value": file.name()})))
+    })
 }
 
 impl Study {
@@ -108,10 +126,17 @@ struct Time {
 #[pymethods]
 impl Study {
     #[new]
-    #[pyo3(signature = (chip, plan, input=None))]
-    fn new(chip: &Chip, plan: &str, input: Option<Vec<u8>>) -> Result<Self, Refusal> {
-        let plan = plan::read(chip.choice.clone(), plan, input)?;
+    #[pyo3(signature = (chip, plan, input=None, entrants=Vec::new()))]
+    fn new(
+        chip: &Chip,
+        plan: &str,
+        input: Option<Vec<u8>>,
+        entrants: Vec<PyRef<'_, Entrant>>,
+    ) -> Result<Self, Refusal> {
+        let mut plan = plan::read(chip.choice.clone(), plan, input)?;
+        plan.files = entrants.iter().map(|of| Arc::clone(&of.file)).collect();
         let mut inner = Inner::new(plan)?;
+        refuse_namesakes(&inner)?;
         plan::check_lengths(&inner.plan.surroundings, &inner.ranks)?;
         if inner.plan.repeat == 0 {
             // Nobody said how often.
@@ -137,6 +162,12 @@ impl Study {
     fn algorithms(&self) -> Vec<&'static str> {
         let algorithms = self.inner.algorithms.iter();
         algorithms.map(|algorithm| algorithm.name()).collect()
+    }
+
+    /// How many take part: algorithms and schedules.
+    #[getter]
+    fn contestants(&self) -> usize {
+        self.inner.contestants()
     }
 
     /// What results depend on, as JSON.

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import copy
 import json
+import multiprocessing
 import os
 import pickle
 import shutil
 import subprocess
 import sys
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +235,69 @@ def test_figures_without_a_point_are_refused() -> None:
     for sweep in (barrier, alone):
         with pytest.raises(corecast.InputError, match="no case can be drawn"):
             sweep.figure()
+
+
+class Failing(Executor):
+    """Works on some cases, then its worker is dead."""
+
+    def __init__(self, good: int) -> None:
+        self.good = good
+
+    def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.good:
+            self.good -= 1
+            future.set_result(function(*arguments, **more))
+        else:
+            future.set_exception(BrokenProcessPool("a process ended abruptly"))
+        return future
+
+
+def test_an_executor_that_fails_is_told_of_and_nothing_is_lost(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    with pytest.raises(corecast.RunError, match="executor: it has failed: BrokenProcessPool") as it:
+        sweep(executor=Failing(2), checkpoint=kept)
+    assert isinstance(it.value.__cause__, BrokenProcessPool)
+    assert len(kept.read_text().splitlines()) == 1 + 2
+    assert sweep(checkpoint=kept) == sweep()
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(corecast.RunError, match="cannot schedule new futures"):
+        sweep(executor=pool)
+
+
+def test_schedules_take_part_in_sweeps(tmp_path: Path) -> None:
+    mine = corecast.schedule("bcast", "mst", ranks=4, bytes=64, chip="park2019-bus").edit("mine")
+    mine_made = mine.finish()
+    path = mine_made.save(tmp_path / "mine.sched")[0]
+    of: dict[str, Any] = {"chip": "park2019-bus", "ranks": [4, 8], "bytes": [64, 256]}
+    whole = corecast.compare("bcast", **of, algorithm=["mst", mine_made, path])
+    at_4 = [row.algorithm for row in whole if row.ranks == 4]
+    assert sorted(set(at_4)) == sorted(["mst", "mine", str(path)])
+    assert {row.algorithm for row in whole if row.ranks == 8} == {"mst"}
+    assert {row.ranks for row in whole.refused} == {8} and len(whole.refused) == 4
+    times = {row.algorithm: row.makespan_ns for row in whole if (row.ranks, row.bytes) == (4, 64)}
+    assert len(set(times.values())) == 1
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert (
+            corecast.compare("bcast", **of, algorithm=["mst", mine_made, path], executor=pool)
+            == whole
+        )
+    of_file: dict[str, Any] = {**of, "algorithm": ["mst", path], "checkpoint": tmp_path / "kept"}
+    assert corecast.compare("bcast", **of_file) == corecast.compare("bcast", **of_file)
+    alone = corecast.compare(mine_made, chip="park2019-bus", bytes=[64, 256])
+    assert [(row.algorithm, row.ranks, row.bytes) for row in alone] == [
+        ("mine", 4, 64),
+        ("mine", 4, 256),
+    ]
+    beside = corecast.compare(mine_made, chip="park2019-bus", algorithm="all")
+    assert {"mine", "mst"} <= {row.algorithm for row in beside}
+    assert beside.figure().svg
+    again = corecast.run("bcast", chip="park2019-bus", algorithm=["linear", mine_made])
+    assert {(run.algorithm, run.ranks) for run in again} == {("linear", 4), ("mine", 4)}
+    with pytest.raises(corecast.InputError, match="two that take part are called `mst`"):
+        corecast.compare(corecast.schedule("bcast", "mst", ranks=4), algorithm="all")
+    with pytest.raises(corecast.InputError, match="a table names algorithms"):
+        corecast.tune("bcast", algorithm=[str(path)])
+    with pytest.raises(corecast.InputError, match="no.sched"):
+        corecast.compare("bcast", algorithm="./no.sched")

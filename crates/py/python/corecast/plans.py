@@ -18,7 +18,9 @@ from ._values import (
     flag,
     number,
     optional_whole,
+    path_of,
     shown,
+    unfit,
     unknown,
     unknown_argument,
     whole,
@@ -33,8 +35,10 @@ from .tuning import DecisionTable
 
 #: An algorithm as a function: of a request it makes a schedule, or a builder that has all steps.
 Algorithm = Callable[[Request], Schedule | ScheduleBuilder]
-#: What ``algorithm`` can be: a name, ``"all"``, ``"auto"``, a function, or a list of names and functions.
-Algorithms = str | Algorithm | Sequence[str | Algorithm]
+#: Who can take part: a name, the path of a schedule file, a schedule, or a function.
+Contestant = str | os.PathLike[str] | Schedule | Algorithm
+#: What ``algorithm`` can be: one of these, ``"all"``, ``"auto"``, or a list.
+Algorithms = Contestant | Sequence[Contestant]
 #: A chip, or its name or path.
 ChipLike = Chip | str | os.PathLike[str]
 
@@ -49,12 +53,13 @@ class Plan(Versioned):
     chip: Chip
     arguments: dict[str, Any]
     functions: tuple[Algorithm, ...] = ()
+    entrants: tuple[_core.Entrant, ...] = ()
     input: bytes | None = None
     table: DecisionTable | None = None
 
     def study(self) -> _core.Study:
         """The study of it."""
-        study = _core.Study(self.chip._inner, json.dumps(self.arguments), self.input)
+        study = _core.Study(self.chip._inner, json.dumps(self.arguments), self.input, self.entrants)
         return study if self.table is None else study.advised(self.table._inner)
 
     def cell(self, ranks: int, bytes: int) -> Plan:
@@ -73,28 +78,8 @@ class Plan(Versioned):
         request = Request._of(study.request(ranks, bytes))
         return [schedule_of(function, request)._inner for function in self.functions]
 
-    @property
-    def runs(self) -> int:
-        """Most schedules of a case."""
-        names = self.arguments["algorithms"]
-        return len(self.functions) + (0 if isinstance(names, str) else len(names))
-
     def __reduce__(self) -> Any:
         return Versioned.__reduce__(self)
-
-
-@dataclass(frozen=True)
-class Itself:
-    """A schedule that stands where a collective can, with nothing beside it that has its name.
-
-    For another size it has the same steps with larger or smaller chunks."""
-
-    schedule: Schedule
-
-    def __call__(self, request: Request) -> Schedule:
-        if request.bytes == self.schedule.bytes:
-            return self.schedule
-        return Schedule._of(self.schedule._inner.serving(request._inner))
 
 
 def schedule_of(function: Algorithm, request: Request) -> Schedule:
@@ -108,7 +93,7 @@ def schedule_of(function: Algorithm, request: Request) -> Schedule:
             f"{name} returned {shown(made)}, which is no schedule",
             ["return builder.finish() of a corecast.ScheduleBuilder(request, ...)"],
         )
-    made._inner.check_answers(request._inner, isinstance(function, Itself))
+    made._inner.check_answers(request._inner)
     return made
 
 
@@ -144,9 +129,11 @@ def make(
     """The plan that these arguments make."""
     for name in unknown_ones:
         raise unknown_argument(name, ARGUMENTS)
-    names, functions = _algorithms(algorithm)
+    names, functions, entrants = _algorithms(algorithm)
+    if ranks is None and entrants:
+        ranks = [entrants[0].ranks]
     if table is not None and not isinstance(table, DecisionTable):
-        raise InputTypeError(f"table: {shown(table)} is no DecisionTable", ["see corecast.tune"])
+        raise unfit(InputTypeError, "table", table, "is no DecisionTable", ["see corecast.tune"])
     arguments = {
         "collective": word("collective", collective, _core.names("collective")),
         "machine": word("machine", machine, _core.names("machine")),
@@ -173,7 +160,7 @@ def make(
         "limit_events": optional_whole("limit_events", limit_events),
         "limit_ns": optional_whole("limit_ns", limit_ns),
     }
-    return Plan(chip_of(chip), arguments, functions, input, table)
+    return Plan(chip_of(chip), arguments, functions, entrants, input, table)
 
 
 #: What the verbs that run collectives can be told; ``data`` is read before a plan is made.
@@ -204,39 +191,77 @@ def dtype_name(dtype: Any) -> str:
     raise unknown("dtype", name, [*known, *numpy_names])
 
 
-def _algorithms(value: Any) -> tuple[str | list[str], tuple[Algorithm, ...]]:
-    if isinstance(value, str):
-        return ("all" if value == "all" else "auto" if value == "auto" else [value]), ()
-    entries = [value] if callable(value) else value
-    if not isinstance(entries, Sequence) or not entries:
-        raise InputTypeError(
-            f"algorithm: {shown(value)} names no algorithm",
-            ['give a name, "all", "auto", a function, or a list of names and functions'],
-        )
-    names, functions = [], []
-    for entry in entries:
-        if callable(entry):
+def subject(what: str | Schedule, arguments: dict[str, Any]) -> str:
+    """The collective that is asked for; of a schedule also the arguments that it says itself, among
+    them who takes part: it, and whoever is named beside it."""
+    if not isinstance(what, Schedule):
+        return what
+    asked = arguments.get("algorithm")
+    others = [] if asked is None else listed(asked)
+    for name in ("ranks", "root", "table", *(() if others else ("part_bytes",))):
+        if arguments.get(name) is not None:
+            raise InputTypeError(f"{name}: a schedule says that itself", [f"leave `{name}` out"])
+        arguments.pop(name, None)
+    arguments["algorithm"] = [what, *others]
+    arguments["ranks"], arguments["root"] = what.ranks, what.root
+    if arguments.get("data") is None and arguments.get("bytes") is None:
+        arguments["bytes"] = what.bytes
+    return what.collective
+
+
+def listed(value: Any) -> list[Any]:
+    """Those who take part, as a list."""
+    if callable(value) or isinstance(value, (str, os.PathLike, Schedule)):
+        return [value]
+    if not isinstance(value, Sequence) or not value:
+        help = [
+            'give a name, "all", "auto", a schedule or the path of its file, a function, or a list '
+            "of these"
+        ]
+        raise unfit(InputTypeError, "algorithm", value, "names no algorithm", help)
+    return list(value)
+
+
+def is_path(name: str) -> bool:
+    """Whether a text names a schedule file where an algorithm could stand, as the command has it."""
+    return "." in name or "/" in name
+
+
+def _algorithms(
+    value: Any,
+) -> tuple[str | list[str], tuple[Algorithm, ...], tuple[_core.Entrant, ...]]:
+    """Names, functions and schedules."""
+    if isinstance(value, str) and value in ("all", "auto"):
+        return value, (), ()
+    names, functions, entrants = [], [], []
+    for entry in listed(value):
+        if isinstance(entry, Schedule):
+            entrants.append(_core.Entrant.made(entry._inner))
+        elif isinstance(entry, os.PathLike) or (isinstance(entry, str) and is_path(entry)):
+            entrants.append(_core.Entrant.load(path_of("algorithm", entry)))
+        elif callable(entry):
             functions.append(entry)
         else:
             names.append(word("algorithm", entry))
     for group in ("all", "auto"):
         if group in names:
             if group == "all" and names == ["all"]:
-                return "all", tuple(functions)
+                return "all", tuple(functions), tuple(entrants)
             raise InputError(
-                f'algorithm: "{group}" in a list', ['"all" can be the only name beside functions']
+                f'algorithm: "{group}" in a list',
+                ['"all" can be the only name beside functions and schedules'],
             )
-    return names, tuple(functions)
+    return names, tuple(functions), tuple(entrants)
 
 
 def _ongoing(value: Any) -> list[tuple[int, int | None, int]]:
     help = ["entries are (rank, bytes) or (rank, other rank, bytes), such as [(1, 32)]"]
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InputTypeError(f"ongoing: {shown(value)} is no list of transfers", help)
+        raise unfit(InputTypeError, "ongoing", value, "is no list of transfers", help)
     found = []
     for entry in value:
         if not isinstance(entry, Sequence) or isinstance(entry, str) or len(entry) not in (2, 3):
-            raise InputTypeError(f"ongoing: {shown(entry)} is no transfer", help)
+            raise unfit(InputTypeError, "ongoing", entry, "is no transfer", help)
         start = whole("ongoing", entry[0], 0, U32)
         end = whole("ongoing", entry[1], 0, U32) if len(entry) == 3 else None
         found.append((start, end, whole("ongoing", entry[-1])))
@@ -260,7 +285,7 @@ def skew_of(value: Any) -> list[dict[str, Any]]:
         kind = word("skew", value[0], ["uniform", "random"])
         return [{"kind": kind, "cycles": whole("skew", value[1])}]
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InputTypeError(f"skew: {shown(value)} says not who is late", help)
+        raise unfit(InputTypeError, "skew", value, "says not who is late", help)
     return [{"kind": "each", "cycles": wholes("skew", value, most=1 << 20)}]
 
 

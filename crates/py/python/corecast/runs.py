@@ -279,22 +279,10 @@ class Explanations(Table[Explanation]):
 
 def _made(what: str | Schedule, arguments: dict[str, Any]) -> tuple[plans.Plan, Any]:
     """The plan of some arguments, and the array that its data are."""
+    collective = plans.subject(what, arguments)
     data = arguments.pop("data", None)
-    if isinstance(what, Schedule):
-        given = ("algorithm", "ranks", "root", "part_bytes", "table")
-        for name in given:
-            if arguments.get(name) is not None:
-                raise InputTypeError(
-                    f"{name}: a schedule says that itself", [f"leave `{name}` out"]
-                )
-            arguments.pop(name, None)
-        arguments["algorithm"] = [plans.Itself(what)]
-        arguments["ranks"], arguments["root"] = what.ranks, what.root
-        if data is None and arguments.get("bytes") is None:
-            arguments["bytes"] = what.bytes
-    elif arguments.get("algorithm") is None:
+    if arguments.get("algorithm") is None:
         arguments["algorithm"] = "all"
-    collective = what.collective if isinstance(what, Schedule) else what
     if data is None:
         if arguments.get("bytes") is None:
             arguments["bytes"] = 0 if collective == "barrier" else 64
@@ -323,11 +311,13 @@ def run(
         chip: A :class:`Chip`, or its name or path.
         machine: ``"sim"``, the chip in virtual time; ``"mpi"``, the same as MPI programs have it; ``"host"``,
             this computer's cores; ``"threads"``.
-        ranks: Number of ranks; 8 if not given, or all cores if there are fewer.
+        ranks: Number of ranks; if not given that of the first schedule in `algorithm`, else 8, or all
+            cores if there are fewer.
         bytes: Size of a block (of bcast, reduce, allreduce: of the whole), or several; 64 if not given, or
             that of the schedule.
-        algorithm: A name, ``"all"`` (if not given), ``"auto"`` for the fastest, a function that makes a schedule of a
-            request, or a list of names and functions.
+        algorithm: A name, ``"all"`` (if not given), ``"auto"`` for the fastest, a :class:`Schedule` or the
+            path of its file (with a ``.`` or ``/`` in it), a function that makes a schedule of a request,
+            or a list of these. Beside a schedule in the place of the collective nobody if not given.
         data: The data, as an array; see :mod:`corecast.data` for its shapes.
         progress: Whether a progress bar is shown; ``None`` leaves it to where the output goes.
         more: ``root``, ``dtype``, ``op`` (``"sum"``, ``"prod"``, ``"min"``, ``"max"``),
@@ -358,7 +348,7 @@ def run(
     count = one_rank_count(study)
     found: list[Run] = []
     refused: list[Record] = []
-    parts = len(study.sizes) * max(1, len(study.algorithms) + len(plan.functions))
+    parts = len(study.sizes) * max(1, study.contestants + len(plan.functions))
     with bar(progress, plan.arguments["collective"], parts) as told:
         for size, tell in _each(study.sizes, told):
             given = plan.given(study, count, size)
@@ -503,10 +493,10 @@ def verify(
     count = one_rank_count(study)
     found: list[Certificate] = []
     refused: list[Record] = []
-    parts = len(study.sizes) * max(1, len(study.algorithms))
+    parts = len(study.sizes) * max(1, study.contestants)
     with bar(progress, f"verify {what}", parts) as told:
         for size, tell in _each(study.sizes, told):
-            if study.algorithms:
+            if study.contestants:
                 proven, left_out = study.prove((count, size), bool(plan.functions), tell)
                 found += [Certificate(row) for row in json.loads(proven)]
                 refused += _left_out(size, left_out)
@@ -568,7 +558,7 @@ def schedule(collective: str, algorithm: Any, **more: Any) -> Schedule:
     study = plan.study()
     count, size = one_rank_count(study), _one_size(study)
     if plan.functions:
-        if len(plan.functions) + len(study.algorithms) > 1:
+        if len(plan.functions) + study.contestants > 1:
             raise InputError("a schedule is of one algorithm", ["give one name or function"])
         return plans.schedule_of(plan.functions[0], Request._of(study.request(count, size)))
     return Schedule._of(study.schedule(count, size))

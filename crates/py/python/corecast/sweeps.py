@@ -8,16 +8,17 @@ import os
 import pickle
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
 from typing import Any
 
 from . import _columns, _core
-from ._values import U32, flag, path_of, shown, whole
-from .errors import InputError, InputTypeError
+from ._values import U32, flag, path_of, shown_text, unfit, whole
+from .errors import Error, InputError, InputTypeError, RunError
 from .figures import Figure
-from .plans import Algorithms, ChipLike, Plan, make
+from .plans import Algorithms, ChipLike, Plan, make, subject
 from .progress import bar
+from .schedules import Schedule
 from .tables import Record, Table
 from .tuning import DecisionTable, cells_of, searches_of
 
@@ -121,12 +122,12 @@ def cell(plan: Plan, ranks: int, bytes: int) -> str:
 
 
 def compare(
-    collective: str,
+    collective: str | Schedule,
     *,
     chip: ChipLike = "scc",
     ranks: Any = None,
-    bytes: Any = 64,
-    algorithm: Algorithms = "all",
+    bytes: Any = None,
+    algorithm: Algorithms | None = None,
     executor: Executor | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
@@ -135,11 +136,11 @@ def compare(
     """Runs every case of a sweep: who wins at which size and rank count.
 
     Args:
-        collective: Its name.
+        collective: Its name, or a schedule, which says itself what it is for.
         chip: A :class:`Chip`, or its name or path.
         ranks: One rank count, or several; what is there twice is run once.
-        bytes: One size in bytes, or several.
-        algorithm: As of :func:`run`.
+        bytes: One size in bytes, or several; 64 if not given, or that of the schedule.
+        algorithm: As of :func:`run`. Schedules and their files take no part at other rank counts.
         executor: Any :class:`concurrent.futures.Executor`; each case is one call, which is pickled
             where that is needed (then functions in `algorithm` must be importable). Results are those
             without one.
@@ -153,7 +154,8 @@ def compare(
     Raises:
         InputError: for what cannot be run, by its subclasses; also if the checkpoint cannot be written,
             or was made of something else.
-        RunError: if a run ends without a result; what was found until then is in the checkpoint.
+        RunError: if a run ends without a result, or the executor fails; what was found until then is in
+            the checkpoint.
 
     >>> import corecast
     >>> sweep = corecast.compare("bcast", chip="park2019-bus", ranks=[4, 8], bytes=[64, 256])
@@ -161,16 +163,22 @@ def compare(
     ['ap', 'ap', 'ap', 'ap']
     """
     if executor is not None and not (hasattr(executor, "submit")):
-        raise InputTypeError(
-            f"executor: {shown(executor)} has no method `submit`",
+        raise unfit(
+            InputTypeError,
+            "executor",
+            executor,
+            "has no method `submit`",
             ["give a concurrent.futures.Executor, such as ProcessPoolExecutor()"],
         )
     if "data" in more:
         raise InputTypeError("data: a sweep draws its own", ["corecast.run takes data"])
-    if collective == "barrier" and isinstance(bytes, int) and bytes == 64:
-        bytes = 0
-    plan = make(collective, chip=chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
-    plan = plan.without_repeats()
+    arguments = {"ranks": ranks, "bytes": bytes, "algorithm": algorithm, **more}
+    name = subject(collective, arguments)
+    if arguments["bytes"] is None:
+        arguments["bytes"] = 0 if name == "barrier" else 64
+    if arguments["algorithm"] is None:
+        arguments["algorithm"] = "all"
+    plan = make(name, chip=chip, **arguments).without_repeats()
     study = plan.study()
     if checkpoint is not None and plan.functions:
         raise InputError(
@@ -181,7 +189,7 @@ def compare(
     kept = study.kept(path)
     cases = [(count, size) for count in study.ranks for size in study.sizes]
     missing = [case for case in cases if not kept.has(*case)]
-    with bar(progress, f"compare {collective}", len(cases)) as told:
+    with bar(progress, f"compare {name}", len(cases)) as told:
         _work(_Keeper(kept, path, len(cases) - len(missing), told), plan, missing, executor)
     rows, refused = json.loads(kept.rows()), json.loads(kept.refused())
     return Comparison([Record(row) for row in rows], plan, [Record(row) for row in refused])
@@ -195,8 +203,13 @@ class _Keeper:
         self._has_warned = False
         self._write()  # says now, not after the sweep, that the file cannot be written
 
-    def take(self, case: str) -> None:
+    def keep(self, case: str) -> None:
+        """Adds a case, to be written with the next."""
         self._kept.add(case)
+
+    def take(self, case: str) -> None:
+        """Adds a case and says so; writes the file now and then."""
+        self.keep(case)
         self._done += 1
         if self._told is not None:
             self._told(self._done, 0, 0)
@@ -223,14 +236,18 @@ def _work(
 ) -> None:
     """Runs the cases. What is found is in the file also if not all come to their end."""
     futures: list[Future[str]] = []
+    taken: set[Future[str]] = set()
     try:
         if executor is None:
             for ranks, bytes in cases:
                 keeper.take(cell(plan, ranks, bytes))
             return
-        futures += [executor.submit(cell, plan, ranks, bytes) for ranks, bytes in cases]
+        for ranks, bytes in cases:
+            futures.append(_asked(executor.submit, plan, cell, plan, ranks, bytes))
         for future in as_completed(futures):
-            keeper.take(future.result())
+            case = _asked(future.result, plan)
+            taken.add(future)
+            keeper.take(case)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         if "pickle" not in str(error) or not plan.functions:
             raise
@@ -239,9 +256,35 @@ def _work(
             ["define it in a module that they can import", str(error)],
         ) from error
     finally:
-        keeper.save()
         for future in futures:
-            future.cancel()
+            is_found = not future.cancel() and future.done() and future not in taken
+            # One that has failed may come before others that were done at the same time.
+            if is_found and not future.cancelled() and future.exception() is None:
+                keeper.keep(future.result())
+        keeper.save()
+
+
+def _asked(method: Callable[..., Any], plan: Plan, *arguments: Any) -> Any:
+    """What a method of the executor or of one of its futures says.
+
+    Raises:
+        RunError: if the executor has failed: is shut down, or has lost who worked on a case. What a
+            function of the caller raises comes as it is.
+    """
+    try:
+        return method(*arguments)
+    except (Error, pickle.PicklingError, AttributeError, TypeError):
+        raise
+    except Exception as error:
+        is_the_executors = isinstance(error, (BrokenExecutor, CancelledError)) or arguments
+        if plan.functions and not is_the_executors:
+            raise
+        raise RunError(
+            f"executor: it has failed: {type(error).__name__}: {shown_text(str(error), 200)}",
+            [
+                "make another one; with `checkpoint`, cases that were found are not run again",
+            ],
+        ) from error
 
 
 class Tuning(Table[Record]):
@@ -286,8 +329,10 @@ def tune(
     Args:
         collective: Its name.
         chip: A :class:`Chip`, or its name or path.
-        ranks: Rank counts; powers of two up to 64 and all cores if not given.
-        bytes: Sizes in bytes; 4 to 4096 in steps of four times if not given (from 8 on for elements of 8 bytes).
+        ranks: Rank counts; powers of two up to 64 and all cores if not given (of ``"host"`` and
+            ``"threads"`` at most twice as many as this computer has cores).
+        bytes: Sizes in bytes; 4 to 4096 in steps of four times if not given (from 8 on for elements of 8
+            bytes; of ``"host"`` and ``"threads"`` 8 to 2 MiB in steps of eight times).
         algorithm: Names of those that compete.
         table: Its cells are kept, and only missing ones searched.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
@@ -325,22 +370,23 @@ def tune(
     if barrier and bytes is not None:
         raise InputError("bytes: a barrier has no size", ["leave `bytes` out"])
     plan = make(collective, chip=chip, bytes=0 if barrier else 64, algorithm=algorithm, **more)
-    if plan.functions:
+    if plan.functions or plan.entrants:
         raise InputError(
-            "algorithm: a table names algorithms of corecast", ["corecast.compare takes functions"]
+            "algorithm: a table names algorithms of corecast",
+            ["corecast.compare takes functions and schedules"],
         )
-    if ranks is None:
-        ranks = _core.tuned_ranks(plan.chip.cores_max)
-    if bytes is None:
-        first = 8 if plan.arguments["dtype"] in ("i64", "f64") else 4
-        bytes = 0 if barrier else [first * 4**step for step in range(6)]
+    usual = _core.tuned_cells(
+        plan.chip._inner, collective, plan.arguments["dtype"], plan.arguments["machine"]
+    )
+    ranks = usual[0] if ranks is None else ranks
+    bytes = usual[1] if bytes is None else bytes
     plan = make(collective, chip=plan.chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
     plan = plan.without_repeats()
     study = plan.study()
     kept = study.empty_table()
     if table is not None:
         if not isinstance(table, DecisionTable):
-            raise InputTypeError(f"table: {shown(table)} is no DecisionTable", [])
+            raise unfit(InputTypeError, "table", table, "is no DecisionTable", [])
         kept = kept.merged(table._inner)
     parts = len(set(study.ranks)) * len(set(study.sizes)) * len(study.algorithms)
     with bar(progress, f"tune {collective}", parts) as told:
