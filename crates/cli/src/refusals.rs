@@ -2,6 +2,7 @@
 //! What studies refuse, in the words of the command line: the option, and what would be right.
 
 use corecast_chip::ChipError;
+use corecast_core::Help as _;
 use corecast_flow::ProgramError;
 use corecast_machine::{RunError, TaskError};
 use corecast_study::{

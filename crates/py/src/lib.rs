@@ -5,8 +5,8 @@
 //! ([`chip`], [`study`], [`schedule`], [`builder`], [`flow`], [`measure`], [`table`], [`kept`],
 //! [`papers`], [`program`]) whose methods take plans and give records as the command's JSON; pages of
 //! results ([`view`]); how long work is waited for ([`work`]); and what is said about what a study
-//! refuses ([`refusal`], [`fields`]). The objects that users see are in `crates/py/python/corecast`, which adds
-//! Python's manners and no logic of studies.
+//! refuses ([`refusal`], [`fields`]). The objects that users see are in `crates/py/python/corecast`,
+//! which adds Python's manners and no logic of studies.
 
 mod arrow;
 mod builder;

@@ -43,7 +43,8 @@ def of_collectives():
         swept = corecast.compare("allgather", **{**at, "ranks": [3]})
         yield from [swept, swept.refused, swept.winners]
     data = numpy.zeros((3, 2), dtype="int32")
-    yield corecast.run("allgather", data=data, algorithm=["ring", "recursive-doubling"])
+    odd = corecast.run("allgather", data=data, algorithm=["ring", "recursive-doubling"])
+    yield from [odd, odd.refused]
     wrong = corecast.schedule("bcast", "linear", ranks=4).edit()
     wrong.remove(3, 0)
     yield corecast.verify("bcast", algorithm=[wrong.finish()])

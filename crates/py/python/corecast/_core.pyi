@@ -255,7 +255,7 @@ class Study:
         chip: Chip,
         plan: str,
         input: bytes | None = None,
-        entrants: Sequence[Entrant] = [],
+        entrants: Sequence[Entrant] = ...,
     ) -> Study: ...
     @property
     def contestants(self) -> int: ...
