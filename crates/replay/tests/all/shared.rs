@@ -253,8 +253,11 @@ proptest! {
         has_wildcards: bool,
         per_core in 2..10_u32,
     ) {
-        // Messages with wildcards are those of any sender that fits; only what nobody can mix up is sent.
-        let text = text(ranks, &all, has_wildcards && ranks == 2);
+        // Messages with wildcards are those of any sender that fits; only what nobody can mix up is sent:
+        // between two ranks, who send nothing to themselves.
+        let is_own = |does: &Does| matches!(does, Does::Message([from, to], ..) if from == to);
+        let is_plain = ranks == 2 && !all.iter().any(is_own);
+        let text = text(ranks, &all, has_wildcards && is_plain);
         let graph = load("it.calls", &text).graph;
         let alone = run_on(&chip("tilepro64"), &graph, 1);
         // A receive of any tag may take what a later one waits for: then it is a deadlock everywhere.
