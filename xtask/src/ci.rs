@@ -13,17 +13,20 @@ use std::time::Instant;
 use crate::{CLIPPY, FORMAT, Part, TEST, apart, fuzz, py, root, rtl, site, steps, viewer};
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 3] =
-    [("loom", apart::loom), ("site", site::run), ("py", py::run)];
+const AFTER_TESTS: [(&str, Part); 5] = [
+    ("loom", apart::loom),
+    ("asan", apart::asan),
+    ("tsan", apart::tsan),
+    ("site", site::run),
+    ("py", py::run),
+];
 
-/// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other.
-/// Two parts may install Debian's packages, so that they follow one another.
-const BESIDE: [(&str, Part); 5] = [
+/// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and
+/// about as long. Two parts may install Debian's packages, so that they follow one another.
+const BESIDE: [(&str, Part); 3] = [
     ("viewer", viewer::run),
     ("rtl", rtl::run),
     ("fuzz", |root| fuzz::run(root, None)),
-    ("asan", apart::asan),
-    ("tsan", apart::tsan),
 ];
 
 /// Runs all of it.
