@@ -142,10 +142,11 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
             rank = peer;
             continue;
         }
-        let is_waiting = matches!(span.cause, Cause::WaitPeer(_) | Cause::Idle);
-        let cause = match is_led && is_waiting && span.end > time {
-            true => Cause::Transfer, // of words that it had sent before
-            false => span.cause,
+        let cause = match span.cause {
+            // Of words that it had sent before.
+            Cause::Idle => Cause::Transfer,
+            Cause::WaitPeer(_) if span.end > time => Cause::Transfer,
+            cause => cause,
         };
         (segment, is_led) = (segment + 1, false);
         path.push(PathSegment {
@@ -158,4 +159,42 @@ pub fn critical_path(report: &Report) -> Vec<PathSegment> {
     }
     path.reverse();
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::activity::Activity;
+
+    /// Rank 1 sends its last words and has finished: until they are there, words move.
+    #[test]
+    fn the_last_words_of_who_has_finished_move() {
+        let at = Time::from_ps;
+        let mut activity = vec![Activity::default(); 2];
+        activity[0].fill(at(30), Cause::WaitPeer(Rank(1)));
+        activity[1].fill(at(20), Cause::Compute);
+        activity[1].fill(at(30), Cause::Idle);
+        let report = Report {
+            machine: "sim",
+            makespan: at(30),
+            finish: vec![at(30), at(20)],
+            activity,
+            messages: vec![],
+            links: vec![],
+            holds: vec![],
+            background: Default::default(),
+            wrong: vec![],
+            outputs: vec![],
+            events: 0,
+            trace_hash: 0,
+        };
+        let path = critical_path(&report);
+        let parts: Vec<_> = path
+            .iter()
+            .map(|part| (part.end.ps(), part.cause))
+            .collect();
+        assert_eq!(parts, [(20, Cause::Compute), (30, Cause::Transfer)]);
+        let shares = Shares::of(&path).expect("it takes time");
+        assert!((shares.network_percent - 100.0 / 3.0).abs() < 1e-9);
+    }
 }

@@ -5,9 +5,15 @@ use std::sync::Arc;
 
 use corecast_core::verify::Violation;
 use corecast_core::{
-    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, RouteTree, ScheduleBuilder,
-    Spec, Split, algorithm, verify,
+    Arrival, ChunkId, Collective, FullCrossbar, Op, Rank, Request, RouteTree, Schedule,
+    ScheduleBuilder, Spec, Split, algorithm, verify,
 };
+
+/// The labels of a rank's steps.
+fn labels(schedule: &Schedule, rank: u32) -> Vec<u32> {
+    let steps = schedule.steps(Rank(rank)).iter();
+    steps.map(|step| step.round.0).collect()
+}
 
 #[test]
 fn labels_worked_out_keep_all_rules_and_are_no_later() {
@@ -58,13 +64,7 @@ fn steps_that_never_happen_get_labels_too() {
     builder.message(5, Rank(0), Rank(1), &[ChunkId(0)]);
     let schedule = verify::with_rounds(builder.finish());
     assert!(!verify(&schedule, &FullCrossbar).is_correct());
-    let labels = |rank| {
-        schedule
-            .steps(Rank(rank))
-            .iter()
-            .map(|step| step.round.0)
-            .collect::<Vec<_>>()
-    };
+    let labels = |rank| labels(&schedule, rank);
     assert_eq!((labels(1), labels(2)), (vec![0, 0, 0], vec![0, 0]));
 }
 
@@ -97,10 +97,7 @@ fn what_waits_for_ever_gets_no_label_of_its_own() {
     builder.wait(waiting, never);
     builder.push(0, Rank(2), recv(1));
     let schedule = verify::with_rounds(builder.finish());
-    let labels = |rank| {
-        let steps = schedule.steps(Rank(rank)).iter();
-        steps.map(|step| step.round.0).collect::<Vec<_>>()
-    };
+    let labels = |rank| labels(&schedule, rank);
     assert_eq!(labels(0), [0, 0, 0, 0]);
     assert_eq!(labels(2), [0, 1]);
 }
@@ -138,10 +135,7 @@ fn labels_of_what_never_happens_reach_its_other_end() {
         builder.push(0, Rank(from), Op::Send { to, chunks });
     }
     let schedule = verify::with_rounds(builder.finish());
-    let labels = |rank| {
-        let steps = schedule.steps(Rank(rank)).iter();
-        steps.map(|step| step.round.0).collect::<Vec<_>>()
-    };
+    let labels = |rank| labels(&schedule, rank);
     assert_eq!(labels(0), [0, 1, 3]);
     assert_eq!((labels(1), labels(2)), (vec![2, 3, 3, 3], vec![3, 3, 3]));
 }
@@ -238,10 +232,7 @@ fn a_forward_of_what_is_there_is_as_late_as_its_message() {
     };
     builder.push(0, last, recv);
     let schedule = verify::with_rounds(builder.finish());
-    let labels = [root, middle, last].map(|rank| {
-        let steps = schedule.steps(rank).iter();
-        steps.map(|step| step.round.0).collect::<Vec<_>>()
-    });
+    let labels = [root, middle, last].map(|rank| labels(&schedule, rank.0));
     assert_eq!(labels, [vec![0, 1], vec![0, 1], vec![2]]);
 }
 

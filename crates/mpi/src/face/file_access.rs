@@ -351,19 +351,29 @@ fn move_pieces(
     Ok(ready.take(&room[..found]))
 }
 
-/// Carries an access out: a collective one where the others' have their part in how, all others alone.
+/// Carries an access out without other ranks.
 fn access<A: Abi, N: Count>(
+    mpi: &mut Entered,
+    id: FileId,
+    how: (What, Where),
+    buffer: (Address, N, Datatype<A>),
+) -> Result<Status> {
+    let located = locate::<A, N>(mpi, id, how, buffer)?;
+    alone(mpi, id, how.0, located)
+}
+
+/// Carries one of all ranks out, where the others' have their part in how.
+fn access_all<A: Abi, N: Count>(
     name: &'static str,
     mpi: &mut Entered,
     id: FileId,
-    (how, is_collective): ((What, Where), bool),
+    how: (What, Where),
     buffer: (Address, N, Datatype<A>),
 ) -> Result<Status> {
-    if is_collective && how.1 != Where::Ordered && may_meet(mpi, id)? {
-        return together::<A, N>(name, mpi, id, how, buffer);
+    match how.1 != Where::Ordered && may_meet(mpi, id)? {
+        true => together::<A, N>(name, mpi, id, how, buffer),
+        false => access::<A, N>(mpi, id, how, buffer),
     }
-    let located = locate::<A, N>(mpi, id, how, buffer)?;
-    alone(mpi, id, how.0, located)
 }
 
 /// An access whose status the program gets.
@@ -376,8 +386,7 @@ pub(super) fn now<A: Abi, N: Count>(
 ) -> c_int {
     let id = id_of(file);
     call::<A>(name, id, |mpi| {
-        let done = access::<A, N>(name, mpi, id, (how, false), buffer)?;
-        status.set_status::<A>(&done);
+        status.set_status::<A>(&access::<A, N>(mpi, id, how, buffer)?);
         Ok(())
     })
 }
@@ -392,8 +401,7 @@ pub(super) fn now_all<A: Abi, N: Count>(
 ) -> c_int {
     let id = id_of(file);
     call::<A>(name, id, |mpi| {
-        let done = access::<A, N>(name, mpi, id, (how, true), buffer)?;
-        status.set_status::<A>(&done);
+        status.set_status::<A>(&access_all::<A, N>(name, mpi, id, how, buffer)?);
         Ok(())
     })
 }
@@ -409,7 +417,7 @@ pub(super) fn with_request<A: Abi, N: Count>(
     let id = id_of(file);
     call::<A>(name, id, |mpi| {
         // It may not wait for other ranks, which may begin theirs of several files in any order.
-        let done = access::<A, N>(name, mpi, id, (how, false), buffer)?;
+        let done = access::<A, N>(mpi, id, how, buffer)?;
         let done = request::Request::done(CommId::SELF, done);
         request.set(Request::of(mpi.process.keep(done)?))
     })
@@ -428,7 +436,7 @@ pub(super) fn split<A: Abi, N: Count>(
             let what = format!("{other} has begun an access that is not ended");
             return Err(Error::new(Class::Other, what));
         }
-        let done = access::<A, N>(name, mpi, id, (how, true), buffer)?;
+        let done = access_all::<A, N>(name, mpi, id, how, buffer)?;
         mpi.files.get_mut(id)?.split = Some((name, done));
         Ok(())
     })
