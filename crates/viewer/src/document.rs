@@ -197,9 +197,8 @@ pub struct LinkView {
     pub from: (u32, u32),
     /// Coordinates of the router that it enters.
     pub to: (u32, u32),
-    /// Flits that crossed it, as the simulator counted them: background traffic is among them but on
-    /// the SCC, where lines wait for it and it is not moved; of links side by side, as two networks
-    /// have them, those of the busiest.
+    /// Flits that crossed it, as the simulator counted them, background traffic among them; of links side
+    /// by side, as two networks have them, those of the busiest.
     pub flits: u64,
     /// For every slice what the run's messages carry over it, in thousandths of the peak: every
     /// message spread evenly from its first word to its last, on its route.

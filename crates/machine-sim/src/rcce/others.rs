@@ -29,6 +29,8 @@ pub(super) struct Others {
     traffic: RefCell<UniformTraffic>,
     /// The whole chip.
     grid: Grid,
+    /// Flits of a packet.
+    packet_flits: u32,
     /// A cycle of the mesh, a packet on a link, and the longest wait at one.
     period: Time,
     packet: Time,
@@ -38,6 +40,8 @@ pub(super) struct Others {
     used: Cell<BackgroundUse>,
     /// Per node and side.
     links: Vec<Server>,
+    /// Flits that each of these has carried.
+    carried: Vec<Cell<u64>>,
     /// Per core.
     ports: Vec<Server>,
 }
@@ -61,12 +65,14 @@ impl Others {
                 seed,
             )),
             grid,
+            packet_flits,
             period,
             packet,
             wait_max: packet * OTHER_INPUTS,
             backlog_max: packet * u64::from(packets_max(packet_flits)),
             used: Cell::default(),
             links: vec![Server::default(); grid.nodes() as usize * Side::ALL.len()],
+            carried: vec![Cell::default(); grid.nodes() as usize * Side::ALL.len()],
             ports: vec![Server::default(); grid.ranks_max() as usize],
         })
     }
@@ -90,7 +96,10 @@ impl Others {
                 continue;
             }
             self.grid.visit_route(from, to, &mut |node, hop| {
-                self.links[self.link(node, hop.side)].serve(time, Time::ZERO, self.packet);
+                let link = self.link(node, hop.side);
+                self.links[link].serve(time, Time::ZERO, self.packet);
+                let carried = &self.carried[link];
+                carried.set(carried.get() + u64::from(self.packet_flits));
             });
             self.ports[packet.dst as usize].serve(time, Time::ZERO, self.packet);
         }
@@ -103,6 +112,12 @@ impl Others {
             longest = longest.max(self.links[self.link(node, hop.side)].backlog(now));
         });
         longest
+    }
+
+    /// Flits that the link has carried for them by then which leaves the router at `at`.
+    pub(super) fn carried(&self, at: (u32, u32), side: Side) -> u64 {
+        let link = self.link(self.grid.node_at(at.0, at.1), side);
+        self.carried[link].get()
     }
 
     /// What they have sent by the time up to which they were let.

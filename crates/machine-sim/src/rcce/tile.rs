@@ -329,15 +329,23 @@ impl Tiles {
         self.controllers[controller].serve(now, end.saturating_sub(now), work)
     }
 
-    /// What every link carried between buffers and cores.
+    /// What every link carried, between buffers and cores and for others.
     pub(crate) fn link_uses(&self) -> Vec<LinkUse> {
+        if let Some(others) = &self.others {
+            others.advance(self.kernel.now());
+        }
+        let of_others = |at, side| {
+            let others = self.others.as_ref();
+            others.map_or(0, |others| others.carried(at, side))
+        };
         let nodes = (0..self.grid().routers()).flat_map(|node| Side::ALL.map(|side| (node, side)));
         let uses = nodes
             .zip(&self.links)
             .filter_map(|((node, side), (_, flits))| {
                 let to = self.grid().neighbour(node, side)?;
-                let flits = Some(flits.get()).filter(|&flits| flits > 0)?;
                 let (from, to) = (self.grid().position(node), self.grid().position(to));
+                let flits = flits.get() + of_others(from, side);
+                let flits = Some(flits).filter(|&flits| flits > 0)?;
                 Some(LinkUse { from, to, flits })
             });
         uses.collect()

@@ -161,3 +161,27 @@ fn a_full_network_holds_others_back() {
     let alone = run(&alone, &schedule(&alone, 48, 100), RunOptions::default());
     assert_eq!(alone.background.sent_share(), None);
 }
+
+/// Links of the SCC carry the packets of others, too: each takes as many hops as uniform traffic does on its
+/// routers.
+#[test]
+fn links_carry_what_others_send() {
+    let machine = machine("scc");
+    let schedule = schedule(&machine, 48, 100);
+    let carried = |report: &Report| {
+        let flits = report.links.iter().map(|link| link.flits);
+        flits.sum::<u64>()
+    };
+    let alone = run(&machine, &schedule, RunOptions::default());
+    let beside = run(&machine, &schedule, options(0.05, 1));
+    let packet_flits = options(0.05, 1).background.expect("some").packet_flits;
+    let sent = beside.background.packets - beside.background.held_back;
+    let hops =
+        (carried(&beside) - carried(&alone)) as f64 / (sent * u64::from(packet_flits)) as f64;
+    // Uniform traffic on 6 x 4 routers: (36 - 1) / 18 + (16 - 1) / 12 hops, a little more as nobody sends to itself.
+    let expected = 35.0 / 18.0 + 15.0 / 12.0;
+    assert!(
+        (0.97..1.06).contains(&(hops / expected)),
+        "{hops} hops, {expected} expected"
+    );
+}
