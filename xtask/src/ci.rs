@@ -10,15 +10,18 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::{CLIPPY, FORMAT, Part, TEST, apart, fuzz, py, root, rtl, site, steps, viewer};
+use crate::{
+    CLIPPY, FORMAT, Part, TEST, apart, fuzz, mpi_suites, py, root, rtl, site, steps, viewer,
+};
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 5] = [
+const AFTER_TESTS: [(&str, Part); 6] = [
     ("loom", apart::loom),
     ("asan", apart::asan),
     ("tsan", apart::tsan),
     ("site", site::run),
     ("py", py::run),
+    ("mpi-suites 2", mpi_suites::ci),
 ];
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and

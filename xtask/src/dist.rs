@@ -48,7 +48,7 @@ pub fn run(root: &Path) -> Result<(), String> {
         fs::remove_dir_all(&laid_out).map_err(|error| error.to_string())?;
     }
     // Built together with the rest, what the wheel shares with it is built once.
-    mpi::install(root, &prefix, &["corecast-py"])?;
+    mpi::install(root, &prefix, mpi::Profile::Release, &["corecast-py"])?;
     // Lines in backtraces are five sixths of what would have to be fetched.
     let mut strip = Command::new("strip");
     strip.arg("--strip-debug").arg(prefix.join("bin/corecast"));

@@ -120,7 +120,7 @@ const COMMANDS: &[Task] = &[
         "mpi-install DIR",
         "the MPI library, for C programs",
         |arguments| match arguments {
-            [prefix] => mpi::install(root(), Path::new(prefix), &[]),
+            [prefix] => mpi::install(root(), Path::new(prefix), mpi::Profile::Release, &[]),
             _ => Err("a folder is wanted: cargo xtask mpi-install DIR".to_owned()),
         },
     ),

@@ -42,6 +42,25 @@ const INTERFACES: [Interface; 2] = [
 /// The library with plans for other MPIs: its package, and its name.
 const PLANS: (&str, &str) = ("corecast-coll", "libcorecast_plans.so");
 
+/// How Cargo builds what is installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Optimised, as users have it.
+    Release,
+    /// As the workspace's tests have built it, with the checks of debug builds.
+    Dev,
+}
+
+impl Profile {
+    /// Its name, and the folder that Cargo builds into.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Release => ["release", "release"],
+            Self::Dev => ["dev", "debug"],
+        }
+    }
+}
+
 /// The libraries, by the names that programs ask for.
 pub fn sonames() -> impl Iterator<Item = &'static str> {
     let interfaces = INTERFACES.iter().map(|interface| interface.soname);
@@ -95,7 +114,7 @@ pub fn installed(root: &Path, prefix: Option<&Path>) -> Result<PathBuf, String> 
         Some(prefix) => whole(prefix),
         None => {
             let prefix = root.join("target/mpi-suites/prefix");
-            install(root, &prefix, &[])?;
+            install(root, &prefix, Profile::Release, &[])?;
             Ok(prefix)
         }
     }
@@ -106,9 +125,15 @@ pub fn installed(root: &Path, prefix: Option<&Path>) -> Result<PathBuf, String> 
 ///
 /// # Errors
 /// In words.
-pub fn install(root: &Path, prefix: &Path, beside: &[&str]) -> Result<(), String> {
+pub fn install(
+    root: &Path,
+    prefix: &Path,
+    profile: Profile,
+    beside: &[&str],
+) -> Result<(), String> {
+    let [name, built] = profile.names();
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--release", "-p", "corecast"]);
+    build.args(["build", "--profile", name, "-p", "corecast"]);
     build.current_dir(root);
     let libraries = INTERFACES.iter().map(|interface| interface.package);
     for package in libraries.chain([PLANS.0]).chain(beside.iter().copied()) {
@@ -120,7 +145,7 @@ pub fn install(root: &Path, prefix: &Path, beside: &[&str]) -> Result<(), String
     }
     let target = std::env::var_os("CARGO_TARGET_DIR");
     let target = target.map_or_else(|| root.join("target"), |target| root.join(target));
-    lay_out(root, &target.join("release"), prefix)
+    lay_out(root, &target.join(built), prefix)
         .map_err(|error| format!("{}: {error}", prefix.display()))
 }
 

@@ -33,6 +33,12 @@ const LIMIT_S: &str = "3600";
 /// standard forbids (MPI 5.0, 6.12), messages meet that do not belong together.
 const NOT_ON_CHIPS: [&str; 3] = ["dynproc", "spawn", "ulfm"];
 
+/// Tests whose failure says nothing against the library, by name, and why (`docs/mpi.md`).
+const NOT_AGAINST_US: [(&str, &str); 1] = [(
+    "test_util_dtlib.TestUtilDTLib.testHVector",
+    "wants extents of vectors that are not rounded up as the standard rounds them (MPI 5.0, 5.1)",
+)];
+
 /// What is asked for: `--wheels DIR` instead of the package index, `--abi ABI` of our libraries, `--prefix DIR`
 /// with what `cargo xtask mpi-install` has put there, `--chip CHIP` instead of this computer's cores, and
 /// numbers of ranks.
@@ -88,10 +94,32 @@ impl Plan {
 /// When the suite could not be had, or a test failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let plan = Plan::of(arguments)?;
+    let installed = mpi::installed(root, plan.prefix.as_deref())?;
+    judge(root, &plan, &installed)
+}
+
+/// Runs the suite with two ranks, by the published wheel, on what the tests of the workspace have built.
+///
+/// # Errors
+/// As [`run`].
+pub fn ci(root: &Path) -> Result<(), String> {
+    let prefix = root.join("target/mpi-suites/dev");
+    mpi::install(root, &prefix, mpi::Profile::Dev, &["corecast-py"])?;
+    let plan = Plan {
+        wheels: None,
+        abi: Abi::Mpich,
+        prefix: None,
+        chip: None,
+        ranks: vec![2],
+    };
+    judge(root, &plan, &prefix)
+}
+
+/// Runs the suite on libraries that are installed.
+fn judge(root: &Path, plan: &Plan, installed: &Path) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let installed = mpi::installed(root, plan.prefix.as_deref())?;
-    let prefix = environment(&folder, &installed, &plan)?;
+    let prefix = environment(&folder, installed, plan)?;
     let sources = sources(&folder, &prefix, plan.wheels.as_deref())?;
     let mut rows = String::new();
     let mut failed = 0;
@@ -116,7 +144,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let said = [output.stdout, output.stderr].concat();
         let report = Report::of(&String::from_utf8_lossy(&said));
         report.print(ranks);
-        failed += report.failed.len() + usize::from(report.tests == 0);
+        failed += report.against_us().count() + usize::from(report.tests == 0);
         rows += &report.row(plan.abi, ranks, start.elapsed().as_secs());
     }
     println!(
@@ -234,6 +262,11 @@ impl Report {
         report
     }
 
+    /// Failures that nothing excuses.
+    fn against_us(&self) -> impl Iterator<Item = &String> {
+        self.failed.iter().filter(|name| excuse(name).is_none())
+    }
+
     fn skips(&self) -> usize {
         self.skipped.values().map(BTreeSet::len).sum()
     }
@@ -251,7 +284,8 @@ impl Report {
     fn print(&self, ranks: u32) {
         println!("\n{ranks} ranks");
         for name in &self.failed {
-            println!("  fails: {name}");
+            let excuse = excuse(name).map(|why| format!(", {why}"));
+            println!("  fails: {name}{}", excuse.unwrap_or_default());
         }
         for (reason, names) in &self.skipped {
             println!("  skipped, {reason}: {}", names.len());
@@ -260,6 +294,12 @@ impl Report {
             }
         }
     }
+}
+
+/// Why the failure of a test says nothing against the library, if it does not.
+fn excuse(test: &str) -> Option<&'static str> {
+    let mut all = NOT_AGAINST_US.iter();
+    all.find(|(name, _)| *name == test).map(|&(_, why)| why)
 }
 
 /// The whole name in `testX (test_io.TestIO.testX)` and what may follow.
@@ -320,7 +360,11 @@ mod tests {
         let report = Report::of(said);
         assert_eq!((report.tests, report.skips()), (3, 1));
         assert_eq!(report.failed.first().unwrap(), "test_io.TestIO.testC");
+        assert_eq!(report.against_us().count(), 1);
         let row = report.row(Abi::Standard, 2, 7);
         assert_eq!(row, "| standard | 2 | 3 | 1 | 1 | 1 | 7 |\n");
+        let known = NOT_AGAINST_US.map(|(name, _)| format!("[0] FAIL: test ({name}) (count=3)\n"));
+        let report = Report::of(&known.concat());
+        assert_eq!((report.failed.len(), report.against_us().count()), (1, 0));
     }
 }
