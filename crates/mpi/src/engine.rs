@@ -263,6 +263,7 @@ impl Engine {
         matter.counters.sent += 1;
         matter.counters.sent_bytes += memory.bytes as u64;
         if to == matter.rank {
+            matter.counters.to_self.count(memory.bytes);
             let flight = (mode == Mode::Synchronous).then(|| {
                 matter.flights.add(State::Sending {
                     memory,
@@ -296,6 +297,7 @@ impl Engine {
             (true, Mode::Standard) => (PacketKind::Eager, Load::Memory(memory, Some(flight))),
             (true, Mode::Synchronous) => (PacketKind::EagerSync, Load::Memory(memory, None)),
             (false, _) => {
+                matter.counters.announced.count(memory.bytes);
                 // Where nobody is to read it, the first bytes follow instead of an address.
                 let address = match matter.reads_remotely {
                     true => memory.address as u64,
@@ -465,6 +467,7 @@ impl Engine {
                 self.matter.ask(pull.from, pull.theirs, pull.flight);
                 continue;
             }
+            self.matter.counters.read.count(bytes);
             self.matter.flights.complete(pull.flight);
             let packet = Packet::control(PacketKind::Done, u64::from(pull.theirs));
             self.matter.push(pull.from, packet, Load::None);
@@ -591,6 +594,7 @@ impl Matter {
                 let (theirs, flight) = ((packet.word >> 32) as u32, ours);
                 let memory = self.flights.memory(flight);
                 let offset = self.flights.sent(flight);
+                self.counters.streamed.count(memory.bytes);
                 self.streams.push(Stream {
                     to: from,
                     memory,

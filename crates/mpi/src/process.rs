@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::collective::lane::{Lane, Lanes};
-use crate::collective::{Contexts, Unsettled};
+use crate::collective::{Contexts, Tally, Unsettled};
 use crate::comm::{CONTEXTS, Communicator};
 use crate::datatype::Type;
 use crate::engine::Engine;
@@ -56,6 +56,8 @@ pub struct Process {
     pub(crate) attached: Vec<(Holder, Attached)>,
     /// Windows.
     pub wins: Windows,
+    /// Which ways collective calls have gone.
+    pub tally: Tally,
 }
 
 impl Process {
@@ -101,6 +103,7 @@ impl Process {
             probing: None,
             attached: Vec::new(),
             wins: Windows::default(),
+            tally: Tally::default(),
         }
     }
 

@@ -122,6 +122,11 @@ pub trait Transport: Send {
         self.idle(calls)
     }
 
+    /// How often this rank has left its core to others so far, where it has one to leave.
+    fn rests(&self) -> Rests {
+        Rests::default()
+    }
+
     /// How often to look for a packet before [`Transport::idle`] would hand the core over.
     fn patience(&self) -> u32 {
         1
@@ -177,6 +182,15 @@ pub trait Transport: Send {
     fn resume(&mut self) -> bool {
         false
     }
+}
+
+/// How often a rank that waited left its core to others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rests {
+    /// It handed the core over and stayed ready.
+    pub handed_over: u64,
+    /// It slept until something came, or for a while.
+    pub slept: u64,
 }
 
 /// What a transport in virtual time is told beside packets. There only calls take time, so it wants to

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 use corecast_mpi::launcher::Launcher;
-use corecast_mpi::transport::{Boards, Head, SharedMemory, Transport};
+use corecast_mpi::transport::{Boards, Head, Rests, SharedMemory, Transport};
 use corecast_mpi::{Class, Error, Result};
 
 use crate::areas::Areas;
@@ -56,6 +56,7 @@ pub struct Port {
     /// one is prepared for.
     last_sent: Option<(u32, usize)>,
     wait: Patience,
+    rests: Rests,
     /// Ways to ranks of other worlds that this one speaks with.
     bridges: BTreeMap<u32, Bridge>,
     asks: Option<Asks>,
@@ -121,6 +122,7 @@ impl Port {
             reads_remotely: false,
             last_sent: None,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
+            rests: Rests::default(),
             bridges: BTreeMap::new(),
             asks: None,
             areas: Areas::new(copy(&file, &layout)?, job.job()),
@@ -227,6 +229,7 @@ impl Port {
             self.wait.begin(Instant::now());
         }
         if self.wait.is_patient() {
+            self.rests.handed_over += 1;
             wait::hand_over();
             if self.wait.is_clocked(turn) {
                 let now = Instant::now();
@@ -242,6 +245,7 @@ impl Port {
 
     /// Sleeps until something comes, or for `longest`.
     fn sleep(&mut self, longest: Duration) {
+        self.rests.slept += 1;
         let awaited = self.boards.take_awaited();
         let word = &self.member(self.rank).asleep;
         wait::sleep(word, self.barrier, longest, || {
@@ -441,6 +445,10 @@ impl Transport for Port {
         }
         self.sleep(DOZE);
         Ok(())
+    }
+
+    fn rests(&self) -> Rests {
+        self.rests
     }
 
     fn patience(&self) -> u32 {

@@ -40,7 +40,7 @@ static void choose(const char *name, const char *value) {
 }
 
 static void lists(void) {
-  int count, categories, seen = 0;
+  int count, categories, seen = 0, told = 0, gauges_all;
   OK(MPI_T_cvar_get_num(&count));
   for (int at = 0; at < count; at++) {
     char name[64] = "", cut[4] = "";
@@ -71,10 +71,15 @@ static void lists(void) {
     OK(MPI_T_category_get_cvars(at, controls, indices));
     for (int each = 0; each < controls; each++) CHECK(indices[each] >= 0 && indices[each] < count);
     OK(MPI_T_category_get_pvars(at, gauges, indices));
+    for (int each = 0; each < gauges; each++)
+      CHECK(MPI_T_pvar_get_info(indices[each], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                                NULL, NULL, NULL, NULL) == MPI_SUCCESS);
     seen += controls;
+    told += gauges;
     free(indices);
   }
-  CHECK(seen == count);
+  OK(MPI_T_pvar_get_num(&gauges_all));
+  CHECK(seen == count && told == gauges_all);
   OK(MPI_T_event_get_num(&count));
   CHECK(count == 0);
   OK(MPI_T_source_get_num(&count));
@@ -82,6 +87,48 @@ static void lists(void) {
   CHECK(MPI_T_event_get_index("any", &count) == MPI_T_ERR_INVALID_NAME);
   CHECK(MPI_T_cvar_get_index("any", &count) == MPI_T_ERR_INVALID_NAME);
   CHECK(MPI_T_pvar_get_index("any", MPI_T_PVAR_CLASS_COUNTER, &count) == MPI_T_ERR_INVALID_NAME);
+}
+
+/* Every variable says what it is, and those with names for their values say which. */
+static void gauges(void) {
+  int count, enumerations = 0;
+  OK(MPI_T_pvar_get_num(&count));
+  for (int at = 0; at < count; at++) {
+    char name[64] = "", what[128] = "";
+    int length = sizeof name, room = sizeof what, verbosity, class, bind, fixed, always, atomic;
+    int index = -1, items = 0;
+    MPI_Datatype datatype;
+    MPI_T_enum values;
+    OK(MPI_T_pvar_get_info(at, name, &length, &verbosity, &class, &datatype, &values, what, &room,
+                           &bind, &fixed, &always, &atomic));
+    CHECK(length == (int)strlen(name) + 1 && room == (int)strlen(what) + 1);
+    CHECK(bind == MPI_T_BIND_NO_OBJECT && fixed == always && atomic == 0);
+    CHECK(always == (class == MPI_T_PVAR_CLASS_LEVEL || class == MPI_T_PVAR_CLASS_STATE));
+    OK(MPI_T_pvar_get_index(name, class, &index));
+    CHECK(index == at);
+    CHECK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_GENERIC, &index) ==
+          MPI_T_ERR_INVALID_NAME);
+    CHECK((datatype == MPI_INT) == (class == MPI_T_PVAR_CLASS_STATE));
+    CHECK((values != MPI_T_ENUM_NULL) == (datatype == MPI_INT));
+    if (values == MPI_T_ENUM_NULL) continue;
+    enumerations++;
+    length = sizeof name;
+    OK(MPI_T_enum_get_info(values, &items, name, &length));
+    CHECK(items > 3 && strncmp(name, "algorithms of ", 14) == 0);
+    for (int item = 0; item < items; item++) {
+      int value = -1;
+      length = sizeof name;
+      OK(MPI_T_enum_get_item(values, item, &value, name, &length));
+      CHECK(value == item && length == (int)strlen(name) + 1);
+    }
+    CHECK(MPI_T_enum_get_item(values, items, NULL, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+    CHECK(MPI_T_enum_get_item(values, -1, NULL, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+  }
+  CHECK(enumerations == 10);
+  CHECK(MPI_T_pvar_get_info(count, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                            NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+  CHECK(MPI_T_enum_get_info(MPI_T_ENUM_NULL, &count, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
+  CHECK(MPI_T_enum_get_item(MPI_T_ENUM_NULL, 0, NULL, NULL, NULL) == MPI_T_ERR_INVALID_HANDLE);
 }
 
 static unsigned long long value_of(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
@@ -137,6 +184,138 @@ static void counters(void) {
   CHECK(session == MPI_T_PVAR_SESSION_NULL);
 }
 
+static MPI_T_pvar_handle look_at(MPI_T_pvar_session session, const char *name, int class) {
+  MPI_T_pvar_handle handle;
+  int index, count;
+  OK(MPI_T_pvar_get_index(name, class, &index));
+  OK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count));
+  CHECK(count == 1);
+  return handle;
+}
+
+/* The name of the algorithm of a collective's last call. */
+static const char *algorithm_of(MPI_T_pvar_session session, const char *name) {
+  static char item[64];
+  int index, value = -1, at = -1, length = sizeof item;
+  MPI_T_enum values;
+  MPI_T_pvar_handle handle = look_at(session, name, MPI_T_PVAR_CLASS_STATE);
+  OK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_STATE, &index));
+  OK(MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, &values, NULL, NULL, NULL, NULL,
+                         NULL, NULL));
+  OK(MPI_T_pvar_read(session, handle, &value));
+  OK(MPI_T_enum_get_item(values, value, &at, item, &length));
+  CHECK(at == value);
+  OK(MPI_T_pvar_handle_free(session, &handle));
+  return item;
+}
+
+static void subtract(void *given, void *into, int *count, MPI_Datatype *datatype) {
+  (void)datatype;
+  for (int at = 0; at < *count; at++) ((int *)into)[at] = ((int *)given)[at] - ((int *)into)[at];
+}
+
+/* What was decided of each call is told, and by which way calls went. */
+static void decisions(void) {
+  MPI_T_pvar_session session;
+  int one = 1, sum = 0, index, value;
+  OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle boards =
+      look_at(session, "allreduce_through_boards", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle over = look_at(session, "allreduce_over_messages", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle made = look_at(session, "plans_made", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle again = look_at(session, "plans_again", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle last = look_at(session, "allreduce_algorithm", MPI_T_PVAR_CLASS_STATE);
+  OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  CHECK(strcmp(algorithm_of(session, "bcast_algorithm"), "chain") == 0);
+  CHECK(strcmp(algorithm_of(session, "alltoallv_algorithm"), "none") == 0);
+  for (int turn = 0; turn < 5; turn++)
+    OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(value_of(session, boards) == 5 && value_of(session, over) == 0);
+  CHECK(strcmp(algorithm_of(session, "allreduce_algorithm"), "boards") == 0);
+  MPI_Request request;
+  for (int turn = 0; turn < 3; turn++) {
+    OK(MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  }
+  CHECK(value_of(session, boards) == 5 && value_of(session, over) == 3);
+  CHECK(value_of(session, made) == 1 && value_of(session, again) == 2);
+  CHECK(strcmp(algorithm_of(session, "allreduce_algorithm"), "recursive-doubling") == 0);
+  MPI_Op op;
+  OK(MPI_Op_create(subtract, 0, &op));
+  OK(MPI_Ireduce(&one, &sum, 1, MPI_INT, op, 0, MPI_COMM_WORLD, &request));
+  OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  CHECK(strcmp(algorithm_of(session, "reduce_algorithm"), "binomial from rank 0") == 0);
+  OK(MPI_Op_free(&op));
+  CHECK(MPI_T_pvar_start(session, last) == MPI_T_ERR_PVAR_NO_STARTSTOP);
+  CHECK(MPI_T_pvar_stop(session, last) == MPI_T_ERR_PVAR_NO_STARTSTOP);
+  CHECK(MPI_T_pvar_reset(session, last) == MPI_T_ERR_PVAR_NO_WRITE);
+  CHECK(MPI_T_pvar_write(session, last, &one) == MPI_T_ERR_PVAR_NO_WRITE);
+  CHECK(MPI_T_pvar_readreset(session, last, &value) == MPI_T_ERR_PVAR_NO_WRITE);
+  OK(MPI_T_pvar_get_index("reduce_scatter_over_messages", MPI_T_PVAR_CLASS_COUNTER, &index));
+  CHECK(MPI_T_pvar_get_index("reduce_scatter_through_boards", MPI_T_PVAR_CLASS_COUNTER, &index) ==
+        MPI_T_ERR_INVALID_NAME);
+  OK(MPI_T_pvar_session_free(&session));
+}
+
+/* By which way messages went, and how long the queues became. */
+static void ways(void) {
+  enum { LONG = 1 << 20, KEPT = 3 };
+  MPI_T_pvar_session session;
+  int next = (me + 1) % ranks, before = (me + ranks - 1) % ranks;
+  OK(MPI_T_pvar_session_create(&session));
+  MPI_T_pvar_handle eager = look_at(session, "messages_sent_eager", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle streamed =
+      look_at(session, "bytes_sent_streamed", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle own = look_at(session, "bytes_sent_to_self", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle read = look_at(session, "bytes_read", MPI_T_PVAR_CLASS_COUNTER);
+  MPI_T_pvar_handle posted = look_at(session, "posted_queue_length", MPI_T_PVAR_CLASS_LEVEL);
+  MPI_T_pvar_handle early = look_at(session, "unexpected_queue_length_max",
+                                    MPI_T_PVAR_CLASS_HIGHWATERMARK);
+  MPI_T_pvar_handle late = look_at(session, "unexpected_queue_length_max",
+                                   MPI_T_PVAR_CLASS_HIGHWATERMARK);
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+  OK(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+  OK(MPI_T_pvar_stop(session, late));
+  char *give = calloc(LONG, 1), *get = calloc(LONG, 1);
+  OK(MPI_Sendrecv(give, 8, MPI_CHAR, next, 0, get, 8, MPI_CHAR, before, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  CHECK(value_of(session, eager) == 1 && value_of(session, streamed) == 0);
+  OK(MPI_Sendrecv(give, LONG, MPI_CHAR, next, 0, get, LONG, MPI_CHAR, before, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  CHECK(value_of(session, eager) == 1);
+  CHECK(value_of(session, streamed) + value_of(session, read) >= LONG);
+  OK(MPI_Sendrecv(give, 100, MPI_CHAR, me, 0, get, 100, MPI_CHAR, me, 0, MPI_COMM_WORLD,
+                  MPI_STATUS_IGNORE));
+  CHECK(value_of(session, own) == 100 && value_of(session, eager) == 1);
+  MPI_Request requests[KEPT], others[KEPT];
+  unsigned long long posted_first = value_of(session, posted);
+  OK(MPI_Irecv(get, 8, MPI_CHAR, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &requests[0]));
+  CHECK(value_of(session, posted) == posted_first + 1);
+  OK(MPI_Cancel(&requests[0]));
+  OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+  CHECK(value_of(session, posted) == posted_first);
+  for (int each = 0; each < KEPT; each++)
+    OK(MPI_Isend(give, 8, MPI_CHAR, next, 7, MPI_COMM_WORLD, &requests[each]));
+  for (int each = 0; each < KEPT; each++) {
+    /* The last of the three has come before the first is taken. */
+    OK(MPI_Isend(give, 8, MPI_CHAR, next, 8, MPI_COMM_WORLD, &others[each]));
+    OK(MPI_Recv(get, 8, MPI_CHAR, before, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  }
+  OK(MPI_Waitall(KEPT, requests, MPI_STATUSES_IGNORE));
+  OK(MPI_Waitall(KEPT, others, MPI_STATUSES_IGNORE));
+  for (int each = 0; each < KEPT; each++)
+    OK(MPI_Recv(get, 8, MPI_CHAR, before, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  CHECK(value_of(session, early) >= KEPT && value_of(session, late) < KEPT);
+  OK(MPI_T_pvar_start(session, late));
+  CHECK(value_of(session, early) >= KEPT && value_of(session, late) < KEPT);
+  OK(MPI_T_pvar_reset(session, early));
+  CHECK(value_of(session, early) < KEPT);
+  free(give);
+  free(get);
+  OK(MPI_T_pvar_session_free(&session));
+  OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 /* While the library runs its variables are as they are. */
 static void late(void) {
   MPI_T_cvar_handle handle;
@@ -171,7 +350,12 @@ int main(int count, char **arguments) {
   number = me;
   OK(MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD));
   lists();
-  if (ranks > 1) counters();
+  gauges();
+  if (ranks > 1) {
+    counters();
+    decisions();
+    ways();
+  }
   late();
   MPI_Finalize();
   lists();

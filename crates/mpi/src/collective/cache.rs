@@ -14,14 +14,12 @@ use super::kept::Kept;
 use super::plan::{self, Blocks, Layout};
 use super::program::Program;
 use super::programs;
+use super::tally::{Number, ORDERED, Way};
 use crate::error::{Class, Error, Result};
 
 /// Most steps of all ranks together that a schedule may have to be verified when it is made; larger
 /// ones rest on the verification of the same algorithm over fewer ranks, in the tests.
 pub const VERIFIED_STEPS_MAX: usize = 1 << 15;
-
-/// What carries out a plan that needs no hardware of its own.
-const MESSAGES: &str = "over messages";
 
 /// Plans that a communicator keeps; beyond it the oldest goes.
 const PLANS_MAX: usize = 64;
@@ -52,26 +50,30 @@ pub struct Plan {
     pub program: Arc<Program>,
     /// The algorithm.
     pub algorithm: String,
+    /// The number of it, among those of its collective.
+    pub number: Number,
     /// What carries it out.
-    pub means: &'static str,
+    pub way: Way,
     /// Why this one, and what was proved of it.
     pub why: String,
 }
 
 impl Plan {
     /// Of a reduction by an operator that does not commute ([`programs`]).
-    fn ordered(program: Program) -> Self {
+    fn ordered(collective: Collective, program: Program) -> Self {
         Self {
             program: Arc::new(program),
-            algorithm: "binomial from rank 0".to_owned(),
-            means: MESSAGES,
+            algorithm: ORDERED.to_owned(),
+            number: Number::of(collective, ORDERED),
+            way: Way::Messages,
             why: "the operator does not commute".to_owned(),
         }
     }
 
     /// Says how a call is carried out, and why so.
     pub fn explain(&self, name: &str, ranks: u32, bytes: usize) {
-        let way = format!("{} {} ({})", self.algorithm, self.means, self.why);
+        let way = self.way.words();
+        let way = format!("{} {way} ({})", self.algorithm, self.why);
         say(name, ranks, bytes, &way);
     }
 }
@@ -93,6 +95,8 @@ pub struct Cache {
     plans: Kept<Shape, Plan, PLANS_MAX>,
     /// Of blocks with lengths of their own.
     schedules: Vec<(Irregular, Verified)>,
+    /// How many of both were made.
+    made: u64,
     /// What was explained: collective and size class.
     explained: Vec<(Collective, u32)>,
 }
@@ -121,6 +125,7 @@ impl Cache {
             Some(index) => index,
             None => {
                 let plan = make(settings, (rank, ranks), shape)?;
+                self.made += 1;
                 self.plans.keep(shape, plan)
             }
         };
@@ -141,7 +146,7 @@ impl Cache {
     ) -> Result<Plan> {
         if is_ordered && let Blocks::Table(table) = layout.send {
             let program = programs::ordered_blocks((rank, ranks), layout.in_place, table);
-            return Ok(Plan::ordered(program));
+            return Ok(Plan::ordered(collective, program));
         }
         let key = (collective, root, layout.mean_bytes(collective));
         let verified = match self.schedules.iter().find(|(other, _)| *other == key) {
@@ -149,6 +154,7 @@ impl Cache {
             None => {
                 let verified = whole_blocks(settings, ranks, key)?;
                 self.schedules.push((key, verified.clone()));
+                self.made += 1;
                 verified
             }
         };
@@ -156,9 +162,16 @@ impl Cache {
         Ok(Plan {
             program: Arc::new(program),
             algorithm: verified.schedule.algorithm().to_owned(),
-            means: MESSAGES,
+            number: Number::of(collective, verified.schedule.algorithm()),
+            way: Way::Messages,
             why: verified.why,
         })
+    }
+
+    /// How many plans were made here so far; a call that leaves it as it was has found its own.
+    #[must_use]
+    pub fn made(&self) -> u64 {
+        self.made
     }
 
     /// Whether this is the first call of this collective and size class.
@@ -176,7 +189,7 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
     if shape.is_ordered
         && let Some(program) = programs::ordered((rank, ranks), shape)
     {
-        return Ok(Plan::ordered(program));
+        return Ok(Plan::ordered(shape.collective, program));
     }
     let verified = schedule(settings, ranks, shape)?;
     let layout = Layout {
@@ -184,17 +197,17 @@ fn make(settings: &Settings, (rank, ranks): (u32, u32), shape: Shape) -> Result<
         ..Layout::EVEN
     };
     let schedule = &verified.schedule;
-    let (program, means) = match shape.hardware {
-        Hardware::Used(bytes) if is_for_hardware(schedule) => (
-            plan::in_hardware(schedule, bytes),
-            "by the machine's own broadcast",
-        ),
-        _ => (plan::program(schedule, Rank(rank), &layout), MESSAGES),
+    let (program, way) = match shape.hardware {
+        Hardware::Used(bytes) if is_for_hardware(schedule) => {
+            (plan::in_hardware(schedule, bytes), Way::Hardware)
+        }
+        _ => (plan::program(schedule, Rank(rank), &layout), Way::Messages),
     };
     Ok(Plan {
         program: Arc::new(program),
         algorithm: schedule.algorithm().to_owned(),
-        means,
+        number: Number::of(shape.collective, schedule.algorithm()),
+        way,
         why: verified.why,
     })
 }

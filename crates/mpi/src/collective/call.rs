@@ -17,6 +17,7 @@ use super::programs;
 use super::run::{Buffers, Combine, Run};
 use super::shared::{PAGE, Shared, Task, What};
 use super::side::{Cut, Ready, Side};
+use super::tally::{Number, Way};
 use crate::datatype::Type;
 use crate::engine::{Engine, Operation};
 use crate::error::{Class, Error, Result};
@@ -117,13 +118,15 @@ impl Through {
     /// The promise of [`crate::Buffer`] holds for the buffers, as the collective says.
     #[inline]
     pub unsafe fn again(
-        process: &Process,
+        process: &mut Process,
         comm: CommId,
         signature: &Signature,
         buffers: Buffers,
     ) -> Option<Self> {
         let collectives = &process.comms.get(comm)?.collectives;
         let (task, buffers, kernel) = collectives.again.find(signature, buffers)?;
+        let collective = task.what.collective();
+        process.tally.count(collective, Way::Boards, Number::BOARDS);
         Some(Self {
             // SAFETY: the caller's promise; that buffers are there and lie apart was looked at.
             shared: unsafe { Shared::new(task, buffers) },
@@ -353,6 +356,7 @@ impl Call {
                 process.comm_mut(self.comm)?.collectives.again.learn(known);
             }
         }
+        process.tally.count(collective, Way::Boards, Number::BOARDS);
         let is_packed = send.is_packed() || recv.is_packed();
         let packed = is_packed.then(|| {
             Box::new(Packed {
@@ -384,7 +388,7 @@ impl Call {
                 self.name,
                 ranks as u32,
                 bytes,
-                &format!("through boards ({why})"),
+                &format!("{} ({why})", Way::Boards.words()),
             );
         }
         Ok(())
@@ -523,6 +527,7 @@ impl Call {
         let own = self.own_table(collective, ranks)?;
         let state = &mut process.comm_mut(self.comm)?.collectives;
         let settings = Arc::clone(&state.settings);
+        let made = state.cache.made();
         let plan = if self.is_irregular {
             let sides = (send.blocks(), recv.blocks());
             let layout = Layout::irregular(collective, self.in_place, sides, &own);
@@ -545,6 +550,9 @@ impl Call {
         if settings.explains && rank == 0 && state.cache.is_news(collective, bytes) {
             plan.explain(name, ranks.1, bytes);
         }
+        let is_made = state.cache.made() != made;
+        process.tally.count(collective, plan.way, plan.number);
+        process.tally.count_plan(is_made);
         Ok(plan.program)
     }
 

@@ -36,6 +36,7 @@ mod run;
 pub mod shared;
 pub mod side;
 mod state;
+mod tally;
 
 pub use again::{Again, Known, Signature};
 pub(crate) use agree::Unsettled;
@@ -50,3 +51,4 @@ pub use owned::{OnBytes, Owned, OwnedOnBoards};
 pub use persistent::Persistent;
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};
 pub use state::State;
+pub use tally::{Calls, Number, Tally, Way, algorithms};

@@ -85,6 +85,22 @@ impl What {
             Collective::ReduceScatter | Collective::Alltoallv => return None,
         })
     }
+
+    /// Which collective it is.
+    #[inline]
+    #[must_use]
+    pub fn collective(self) -> Collective {
+        match self {
+            Self::Barrier => Collective::Barrier,
+            Self::Bcast => Collective::Bcast,
+            Self::Scatter => Collective::Scatter,
+            Self::Gather => Collective::Gather,
+            Self::Allgather => Collective::Allgather,
+            Self::Alltoall => Collective::Alltoall,
+            Self::Reduce => Collective::Reduce,
+            Self::Allreduce => Collective::Allreduce,
+        }
+    }
 }
 
 /// A collective through boards that is under way.

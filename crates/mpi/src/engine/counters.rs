@@ -11,6 +11,14 @@ pub struct Counters {
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
+    /// Those of them that were too long to go along with their envelope.
+    pub announced: Traffic,
+    /// Those that this rank sent to itself.
+    pub to_self: Traffic,
+    /// Of the announced ones those whose receiver asked for packets.
+    pub streamed: Traffic,
+    /// Messages that this rank has read from their sender's memory.
+    pub read: Traffic,
     /// Messages that have come, or were announced.
     pub arrived: u64,
     /// Of those the ones that no receive waited for.
@@ -19,6 +27,34 @@ pub struct Counters {
     pub waits: u64,
     /// Collective accesses to files that went by two phases.
     pub two_phases: u64,
+}
+
+/// Messages, and how long they are together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// How many there were.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.messages += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
+impl Counters {
+    /// Messages that went along with their envelopes to other ranks: the rest of those that were sent, so
+    /// that the shortest way counts nothing for it.
+    #[must_use]
+    pub fn eager(&self) -> Traffic {
+        Traffic {
+            messages: self.sent - self.announced.messages - self.to_self.messages,
+            bytes: self.sent_bytes - self.announced.bytes - self.to_self.bytes,
+        }
+    }
 }
 
 impl Engine {
@@ -42,6 +78,23 @@ impl Engine {
     #[must_use]
     pub fn unexpected(&self) -> usize {
         self.matter.queues.kept()
+    }
+
+    /// How many there were at most since [`Engine::forget_unexpected_max`].
+    #[must_use]
+    pub fn unexpected_max(&self) -> usize {
+        self.matter.queues.kept_max()
+    }
+
+    /// Begins [`Engine::unexpected_max`] anew, with those of now.
+    pub fn forget_unexpected_max(&mut self) {
+        self.matter.queues.forget_kept_max();
+    }
+
+    /// Receives that no message has matched.
+    #[must_use]
+    pub fn posted(&self) -> usize {
+        self.matter.queues.posted().count()
     }
 
     /// Longest message that goes along with its envelope, in bytes.

@@ -86,6 +86,8 @@ pub struct Queues {
     arrived: Vec<VecDeque<Arrived>>,
     /// Messages in `arrived`.
     kept: usize,
+    /// How many they were at most.
+    kept_max: usize,
     next: u64,
 }
 
@@ -96,6 +98,7 @@ impl Queues {
             from_any: VecDeque::new(),
             arrived: (0..ranks).map(|_| VecDeque::new()).collect(),
             kept: 0,
+            kept_max: 0,
             next: 0,
         }
     }
@@ -180,12 +183,23 @@ impl Queues {
         self.next += 1;
         arrived.order = self.next;
         self.kept += 1;
+        self.kept_max = self.kept_max.max(self.kept);
         self.arrived[arrived.from as usize].push_back(arrived);
     }
 
     /// Messages that no receive has taken.
     pub fn kept(&self) -> usize {
         self.kept
+    }
+
+    /// How many they were at most since [`Queues::forget_kept_max`].
+    pub fn kept_max(&self) -> usize {
+        self.kept_max
+    }
+
+    /// Begins [`Queues::kept_max`] anew, with those of now.
+    pub fn forget_kept_max(&mut self) {
+        self.kept_max = self.kept;
     }
 
     /// The message that a receive of this kind would take.

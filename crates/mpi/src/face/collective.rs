@@ -45,7 +45,7 @@ fn again(
         recv: recv.pointer(),
     };
     // SAFETY: the program's promise for the buffers of this call, which is one of the signature.
-    if let Some(through) = unsafe { Through::again(&mpi.process, comm, &signature, buffers) } {
+    if let Some(through) = unsafe { Through::again(&mut mpi.process, comm, &signature, buffers) } {
         return end(mpi, through);
     }
     let call = call(&mpi.process)?;

@@ -54,6 +54,7 @@ pub mod file_forms;
 pub mod file_position;
 mod file_together;
 pub mod fortran;
+mod gauges;
 pub mod generalized;
 pub mod group;
 mod handlers;

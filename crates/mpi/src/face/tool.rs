@@ -7,8 +7,9 @@
 
 use std::ffi::{c_char, c_int};
 
+use super::gauges::{Class, Enumeration, Gauge, Look};
 use super::library::Level;
-use super::tools::{Control, Fault, Gauge, Look, OF_COLLECTIVES, TEXT, Tools, Value, tools};
+use super::tools::{Control, Fault, OF_COLLECTIVES, TEXT, Tools, Value, tools};
 use super::{Address, Datatype, In, Out};
 use crate::abi::{Abi, ERRORS};
 
@@ -182,13 +183,15 @@ pub fn t_cvar_write<A: Abi>(handle: Address, from: Address) -> c_int {
 }
 
 pub fn t_pvar_get_num<A: Abi>(count: Out<c_int>) -> c_int {
-    tool::<A>(|_| must(count, Gauge::ALL.len() as c_int))
+    tool::<A>(|_| must(count, Gauge::all().len() as c_int))
 }
 
 fn class_of<A: Abi>(gauge: Gauge) -> c_int {
-    match gauge.is_counter() {
-        true => A::T_PVAR_CLASS_COUNTER,
-        false => A::T_PVAR_CLASS_LEVEL,
+    match gauge.class() {
+        Class::Counter => A::T_PVAR_CLASS_COUNTER,
+        Class::Level => A::T_PVAR_CLASS_LEVEL,
+        Class::HighWatermark => A::T_PVAR_CLASS_HIGHWATERMARK,
+        Class::State => A::T_PVAR_CLASS_STATE,
     }
 }
 
@@ -208,17 +211,18 @@ pub fn t_pvar_get_info<A: Abi>(
     is_atomic: Out<c_int>,
 ) -> c_int {
     tool::<A>(|_| {
-        let gauge = at(&Gauge::ALL, index)?;
-        give_text(name, name_length, gauge.name());
-        give_text(what, what_length, gauge.what());
+        let gauge = at(&Gauge::all(), index)?;
+        give_text(name, name_length, &gauge.name());
+        give_text(what, what_length, &gauge.what());
         give(verbosity, A::T_VERBOSITY_USER_BASIC);
         give(class, class_of::<A>(gauge));
-        give(datatype, Datatype::of(Value::Wide(0).kind().0));
-        give(enumeration, Address::opaque(0));
+        give(datatype, Datatype::of(gauge.value(0).kind().0));
+        let values = gauge.enumeration().map_or(0, Enumeration::handle);
+        give(enumeration, Address::opaque(values));
         give(bind, A::T_BIND_NO_OBJECT);
-        let is_level = c_int::from(!gauge.is_counter());
-        give(is_read_only, is_level);
-        give(is_continuous, is_level);
+        let always = c_int::from(gauge.is_continuous());
+        give(is_read_only, always);
+        give(is_continuous, always);
         give(is_atomic, 0);
         Ok(())
     })
@@ -226,9 +230,9 @@ pub fn t_pvar_get_info<A: Abi>(
 
 pub fn t_pvar_get_index<A: Abi>(name: In<c_char>, class: c_int, index: Out<c_int>) -> c_int {
     tool::<A>(|_| {
-        let names = Gauge::ALL.iter().map(|gauge| gauge.name().to_owned());
-        let place = place_of(names, name)?;
-        if class_of::<A>(at(&Gauge::ALL, place)?) != class {
+        let all = Gauge::all();
+        let place = place_of(all.iter().map(|gauge| gauge.name()), name)?;
+        if class_of::<A>(at(&all, place)?) != class {
             return Err(Fault::InvalidName);
         }
         must(index, place)
@@ -269,7 +273,7 @@ pub fn t_pvar_handle_alloc<A: Abi>(
 ) -> c_int {
     tool::<A>(|tools| {
         let session = check_session(tools, session)?;
-        let gauge = at(&Gauge::ALL, index)?;
+        let gauge = at(&Gauge::all(), index)?;
         let number = tools.number();
         must(handle, Address::opaque(number))?;
         give(count, 1);
@@ -304,12 +308,13 @@ fn each<A: Abi>(
     act: impl Fn(&mut Look) -> Result<(), Fault>,
 ) -> c_int {
     tool::<A>(|tools| {
+        tools.begin_watermarks();
         if handle.number() != ALL_HANDLES {
             return act(look(tools, session, handle)?);
         }
         let session = check_session(tools, session)?;
         let all = tools.looks.values_mut();
-        let mut all = all.filter(|look| look.session == session && look.gauge.is_counter());
+        let mut all = all.filter(|look| look.session == session && !look.gauge.is_continuous());
         all.try_for_each(act)
     })
 }
@@ -323,28 +328,34 @@ pub fn t_pvar_stop<A: Abi>(session: Address, handle: Address) -> c_int {
 }
 
 pub fn t_pvar_reset<A: Abi>(session: Address, handle: Address) -> c_int {
-    each::<A>(session, handle, |look| look.set(0))
+    each::<A>(session, handle, Look::reset)
 }
 
 pub fn t_pvar_read<A: Abi>(session: Address, handle: Address, into: Address) -> c_int {
     tool::<A>(|tools| {
-        let value = Value::Wide(look(tools, session, handle)?.value());
+        let look = look(tools, session, handle)?;
+        let value = look.gauge.value(look.value());
         into.put(&value.to_bytes()).map_err(|_| Fault::Invalid)
     })
 }
 
 pub fn t_pvar_readreset<A: Abi>(session: Address, handle: Address, into: Address) -> c_int {
     tool::<A>(|tools| {
+        tools.begin_watermarks();
         let look = look(tools, session, handle)?;
-        let value = Value::Wide(look.value());
-        look.set(0)?;
+        let value = look.gauge.value(look.value());
+        look.reset()?;
         into.put(&value.to_bytes()).map_err(|_| Fault::Invalid)
     })
 }
 
 pub fn t_pvar_write<A: Abi>(session: Address, handle: Address, from: Address) -> c_int {
     tool::<A>(|tools| {
+        tools.begin_watermarks();
         let look = look(tools, session, handle)?;
+        if look.gauge.is_continuous() {
+            return Err(Fault::NoWrite);
+        }
         let bytes = from.take().map_err(|_| Fault::Invalid)?;
         look.set(u64::from_ne_bytes(bytes))
     })
@@ -360,13 +371,13 @@ const CATEGORIES: [(&str, &str); 2] = [
 pub(super) fn within(index: c_int) -> Result<[Vec<c_int>; 2], Fault> {
     at(&CATEGORIES, index)?;
     let (own, all) = (OF_COLLECTIVES as c_int, Control::all().len() as c_int);
-    Ok(match index {
-        0 => [(0..own).collect(), Vec::new()],
-        _ => [
-            (own..all).collect(),
-            (0..Gauge::ALL.len() as c_int).collect(),
-        ],
-    })
+    let controls = match index {
+        0 => 0..own,
+        _ => own..all,
+    };
+    let gauges = (0..).zip(Gauge::all());
+    let gauges = gauges.filter(|(_, gauge)| gauge.is_of_collectives() == (index == 0));
+    Ok([controls.collect(), gauges.map(|(at, _)| at).collect()])
 }
 
 pub fn t_category_get_num<A: Abi>(count: Out<c_int>) -> c_int {
@@ -433,22 +444,35 @@ pub fn t_category_changed<A: Abi>(stamp: Out<c_int>) -> c_int {
     tool::<A>(|_| must(stamp, 1))
 }
 
-/// There are no enumerations: no variable has names for its values.
+fn enumeration(handle: Address) -> Result<Enumeration, Fault> {
+    Enumeration::of(handle.number()).ok_or(Fault::InvalidHandle)
+}
+
 pub fn t_enum_get_info<A: Abi>(
-    _enumeration: Address,
-    _count: Out<c_int>,
-    _name: Out<c_char>,
-    _name_length: Out<c_int>,
+    handle: Address,
+    count: Out<c_int>,
+    name: Out<c_char>,
+    name_length: Out<c_int>,
 ) -> c_int {
-    tool::<A>(|_| Err(Fault::InvalidHandle))
+    tool::<A>(|_| {
+        let enumeration = enumeration(handle)?;
+        give(count, enumeration.items().len() as c_int);
+        give_text(name, name_length, &enumeration.name());
+        Ok(())
+    })
 }
 
 pub fn t_enum_get_item<A: Abi>(
-    _enumeration: Address,
-    _index: c_int,
-    _value: Out<c_int>,
-    _name: Out<c_char>,
-    _name_length: Out<c_int>,
+    handle: Address,
+    index: c_int,
+    value: Out<c_int>,
+    name: Out<c_char>,
+    name_length: Out<c_int>,
 ) -> c_int {
-    tool::<A>(|_| Err(Fault::InvalidHandle))
+    tool::<A>(|_| {
+        let item = at(&enumeration(handle)?.items(), index)?;
+        give(value, index);
+        give_text(name, name_length, item);
+        Ok(())
+    })
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tool interface has: variables that control the library, those that tell what it has done, and
-//! who looks at them.
+//! What the tool interface has: variables that control the library, and what is open of it.
 //!
 //! Control variables are those of the environment, which can be set as long as no rank has begun, and
-//! facts that can be read alone. Counters are plain numbers of the library, whoever looks; a handle keeps
-//! what they were when it was started.
+//! facts that can be read alone. What the library has done is in [`super::gauges`].
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -13,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use corecast_core::Collective;
 
 use super::Entered;
+use super::gauges::{Look, begin_watermarks};
 use crate::collective::{set_variable, variable};
 use crate::handle::TypeId;
 
@@ -191,141 +190,6 @@ impl Control {
     }
 }
 
-/// What a variable tells about the library.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Gauge {
-    Sent,
-    SentBytes,
-    Arrived,
-    Unexpected,
-    Waits,
-    /// How long the queue of unexpected messages is now: no counter.
-    Queue,
-    TwoPhases,
-}
-
-impl Gauge {
-    pub const ALL: [Self; 7] = [
-        Self::Sent,
-        Self::SentBytes,
-        Self::Arrived,
-        Self::Unexpected,
-        Self::Waits,
-        Self::Queue,
-        Self::TwoPhases,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sent => "messages_sent",
-            Self::SentBytes => "bytes_sent",
-            Self::Arrived => "messages_arrived",
-            Self::Unexpected => "messages_unexpected",
-            Self::Waits => "waits",
-            Self::Queue => "unexpected_queue_length",
-            Self::TwoPhases => "file_two_phases",
-        }
-    }
-
-    pub fn what(self) -> &'static str {
-        match self {
-            Self::Sent => {
-                "messages that this rank has sent, those of collectives over messages included"
-            }
-            Self::SentBytes => "bytes of these messages",
-            Self::Arrived => "messages that have come, or were announced",
-            Self::Unexpected => "of these the ones that no receive waited for",
-            Self::Waits => "waits in which nothing had come at the first look",
-            Self::Queue => "messages that no receive has taken yet",
-            Self::TwoPhases => {
-                "collective accesses to files in which ranks exchanged their bytes first"
-            }
-        }
-    }
-
-    /// Whether it only grows, and begins at 0 for who looks at it.
-    pub fn is_counter(self) -> bool {
-        self != Self::Queue
-    }
-
-    /// What it is now; 0 while the library does not run.
-    pub fn now(self) -> u64 {
-        let Some(mpi) = Entered::enter() else {
-            return 0;
-        };
-        let counters = mpi.process.engine.counters();
-        match self {
-            Self::Sent => counters.sent,
-            Self::SentBytes => counters.sent_bytes,
-            Self::Arrived => counters.arrived,
-            Self::Unexpected => counters.unexpected,
-            Self::Waits => counters.waits,
-            Self::Queue => mpi.process.engine.unexpected() as u64,
-            Self::TwoPhases => counters.two_phases,
-        }
-    }
-}
-
-/// Who looks at one of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Look {
-    pub session: usize,
-    pub gauge: Gauge,
-    /// What it had counted before it was started last.
-    total: u64,
-    /// What the library's counter was then, if it has not been stopped.
-    since: Option<u64>,
-}
-
-impl Look {
-    pub fn new(session: usize, gauge: Gauge) -> Self {
-        Self {
-            session,
-            gauge,
-            total: 0,
-            since: None,
-        }
-    }
-
-    pub fn start(&mut self) -> Result<(), Fault> {
-        if !self.gauge.is_counter() {
-            return Err(Fault::NoStartStop);
-        }
-        self.since.get_or_insert_with(|| self.gauge.now());
-        Ok(())
-    }
-
-    pub fn stop(&mut self) -> Result<(), Fault> {
-        if !self.gauge.is_counter() {
-            return Err(Fault::NoStartStop);
-        }
-        self.total = self.value();
-        self.since = None;
-        Ok(())
-    }
-
-    pub fn value(&self) -> u64 {
-        if !self.gauge.is_counter() {
-            return self.gauge.now();
-        }
-        let counted = self
-            .since
-            .map(|since| self.gauge.now().saturating_sub(since));
-        self.total + counted.unwrap_or(0)
-    }
-
-    pub fn set(&mut self, value: u64) -> Result<(), Fault> {
-        if !self.gauge.is_counter() {
-            return Err(Fault::NoWrite);
-        }
-        self.total = value;
-        if self.since.is_some() {
-            self.since = Some(self.gauge.now());
-        }
-        Ok(())
-    }
-}
-
 /// What is open. Handles and sessions are numbers that are not used again, the first of them above those
 /// that mean something else.
 #[derive(Debug)]
@@ -352,6 +216,11 @@ impl Tools {
         self.next
     }
 
+    /// Makes all who look at a watermark ready for something to be done to one.
+    pub fn begin_watermarks(&mut self) {
+        begin_watermarks(self.looks.values_mut());
+    }
+
     /// Everybody has ended.
     pub fn clear(&mut self) {
         self.controls.clear();
@@ -371,7 +240,6 @@ mod tests {
     #[test]
     fn names_differ_and_fit() {
         let mut names: Vec<String> = Control::all().into_iter().map(Control::name).collect();
-        names.extend(Gauge::ALL.map(|gauge| gauge.name().to_owned()));
         let count = names.len();
         names.sort_unstable();
         names.dedup();
@@ -381,17 +249,5 @@ mod tests {
             let (_, elements) = control.value().kind();
             assert!(elements == 1 || control.value().to_bytes().len() == TEXT);
         }
-    }
-
-    #[test]
-    fn a_counter_counts_while_it_runs() {
-        let mut look = Look::new(1, Gauge::Sent);
-        assert_eq!((look.start(), look.value()), (Ok(()), 0));
-        assert_eq!((look.set(5), look.value()), (Ok(()), 5));
-        assert_eq!((look.stop(), look.value()), (Ok(()), 5));
-        let mut queue = Look::new(1, Gauge::Queue);
-        assert_eq!(queue.start(), Err(Fault::NoStartStop));
-        assert_eq!(queue.stop(), Err(Fault::NoStartStop));
-        assert_eq!(queue.set(1), Err(Fault::NoWrite));
     }
 }
