@@ -186,9 +186,10 @@ fn tell(study: &MpiStudy, run: &MpiRun, settings: &Settings) -> String {
     let full = shares::background(report);
     let full = full.map_or(String::new(), |full| format!("\n{full}"));
     format!(
-        "{ranks} ranks on {place}{with}: {cycles} cycles, {} us of virtual time\n\
+        "{} on {place}{with}: {cycles} cycles, {} us of virtual time\n\
          computing counts as {computing}; MPI's own software costs nothing\n\
          {} messages of {} bytes{full}",
+        scene::counted(ranks, "rank"),
         report.makespan.ps() as f64 / 1e6,
         report.messages.len(),
         run.calls.bytes(),

@@ -171,8 +171,9 @@ impl Shown {
         let (calls, clock) = (&run.calls, study.plan.on.chip.chip.reference_clock());
         let (ranks, place) = (study.graph.size(), study.machine.place());
         let title = format!(
-            "{}: {ranks} ranks on {place}, {} cycles, {} us",
+            "{}: {} on {place}, {} cycles, {} us",
             study.graph.name,
+            scene::counted(ranks, "rank"),
             calls.cycles(clock),
             calls.report.makespan.ps() as f64 / 1e6,
         );

@@ -191,13 +191,7 @@ pub fn no_size() -> Failure {
     Failure::input("--bytes: a barrier has no size").help("leave out --bytes")
 }
 
-/// So many things: `1 rank`, `2 ranks`.
-pub fn counted(count: impl Into<u64>, thing: &str) -> String {
-    match count.into() {
-        1 => format!("1 {thing}"),
-        count => format!("{count} {thing}s"),
-    }
-}
+pub use corecast_study::counted;
 
 /// What one case is, in words; a barrier carries nothing, and a file's blocks may be of several sizes.
 pub fn what(collective: Collective, ranks: u32, bytes: u64) -> String {

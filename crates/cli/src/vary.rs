@@ -285,8 +285,8 @@ fn tell(base: &MpiStudy, sweep: &Sweep) -> String {
         .collect();
     header.extend(percents.iter().map(String::as_str));
     let title = format!(
-        "{} ranks on {}: how long the program takes, and shares of all ranks' time",
-        base.plan.ranks,
+        "{} on {}: how long the program takes, and shares of all ranks' time",
+        scene::counted(base.plan.ranks, "rank"),
         base.machine.place()
     );
     format!(

@@ -2,7 +2,7 @@
 //! A program on a chip: when every rank did what, however long it ran.
 
 use corecast_render::{Stretch, TimeAxis};
-use corecast_study::{CallRun, StudyMachine};
+use corecast_study::{CallRun, StudyMachine, counted};
 use serde_json::Value;
 
 use crate::shown::Shown;
@@ -16,8 +16,8 @@ pub fn calls_timeline(what: &str, machine: &dyn StudyMachine, run: &CallRun) -> 
     let shown = Shown::of(&run.report);
     let clock = machine.clock().expect("a chip has a clock");
     let cycles = run.cycles(clock);
-    let (ranks, place) = (run.logs.len(), machine.place());
-    let mut title = format!("{what} over {ranks} ranks, {cycles} cycles on {place}");
+    let (ranks, place) = (counted(run.logs.len() as u64, "rank"), machine.place());
+    let mut title = format!("{what} over {ranks}, {cycles} cycles on {place}");
     title += &shown.left_out(&run.report);
     let axis = TimeAxis {
         label: format!("cycles of {} ps", clock.period_ps),

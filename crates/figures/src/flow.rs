@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use corecast_flow::{FlowResult, Split, TaskResult};
 use corecast_render::{Arrow, Bar, Layout, Placed, StackedBars};
-use corecast_study::{FlowCase, FlowStudy};
+use corecast_study::{FlowCase, FlowStudy, counted};
 
 /// The picture of Kumar 2012, Figure 5: where the time of every task went.
 #[must_use]
@@ -114,12 +114,8 @@ pub fn flow_place(study: &FlowStudy) -> String {
 /// How many flows and tasks, in words.
 #[must_use]
 pub fn flow_size(case: &FlowCase) -> String {
-    let count = |count: u32, what: &str| match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    };
     let program = &case.program;
-    count(program.flows(), "flow") + ", " + &count(program.tasks(), "task")
+    counted(program.flows(), "flow") + ", " + &counted(program.tasks(), "task")
 }
 
 /// Parts of a task's time in percent of the makespan.

@@ -2,7 +2,7 @@
 //! A program on a chip: who sent how much to whom.
 
 use corecast_render::Matrix;
-use corecast_study::{CallRun, PairRecord, StudyMachine};
+use corecast_study::{CallRun, PairRecord, StudyMachine, counted};
 
 /// Who sent how many bytes to whom. The title says what is to be seen.
 #[must_use]
@@ -10,7 +10,11 @@ pub fn matrix(machine: &dyn StudyMachine, run: &CallRun) -> String {
     let (ranks, pairs) = (run.logs.len() as u32, run.pairs());
     let place = machine.place();
     let matrix = Matrix {
-        title: format!("{} ({ranks} ranks on {place})", pattern(&pairs, ranks)),
+        title: format!(
+            "{} ({} on {place})",
+            pattern(&pairs, ranks),
+            counted(ranks, "rank")
+        ),
         ranks,
         pairs: pairs
             .iter()

@@ -2,7 +2,7 @@
 //! Round trips.
 
 use corecast_render::{LineChart, Scale, Series};
-use corecast_study::Played;
+use corecast_study::{Played, counted};
 
 /// Half a round trip against the size, a line per target.
 #[must_use]
@@ -18,8 +18,7 @@ pub fn round_trips(played: &Played) -> String {
         let hops = hops.and_then(|point| point.hops);
         Series {
             name: match hops {
-                Some(1) => format!("to rank {to}, 1 hop"),
-                Some(hops) => format!("to rank {to}, {hops} hops"),
+                Some(hops) => format!("to rank {to}, {}", counted(hops, "hop")),
                 None => format!("to rank {to}"),
             },
             points: of_pair

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use corecast_machine::{Activity, Cause, Report, Time};
+use corecast_study::counted;
 
 /// Pixels of the time axis: of more spans of a rank only one per pixel is drawn.
 const COLUMNS: u64 = 900;
@@ -60,7 +61,7 @@ impl<'a> Shown<'a> {
     pub fn left_out(&self, report: &Report) -> String {
         let messages = report.messages.len();
         match self.report.messages.is_empty() && messages > 0 {
-            true => format!(" ({messages} messages, not drawn)"),
+            true => format!(" ({}, not drawn)", counted(messages as u64, "message")),
             false => String::new(),
         }
     }

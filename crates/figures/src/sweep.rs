@@ -3,7 +3,7 @@
 
 use corecast_core::Collective;
 use corecast_render::{LineChart, Scale, Series, WinnerMap};
-use corecast_study::{Settings, Study, most_wins};
+use corecast_study::{Settings, Study, counted, most_wins};
 
 use crate::run::beside;
 
@@ -116,7 +116,8 @@ pub fn sweep_chart(
     let x_scale = Scale::stepping(sizes);
     let ranks = swept.ranks.first().copied().unwrap_or_default();
     let (collective, place, beside) = (swept.collective, swept.place, beside(settings));
-    let what = format!("{collective} over {ranks} ranks on {place}{beside}");
+    let ranks = counted(ranks, "rank");
+    let what = format!("{collective} over {ranks} on {place}{beside}");
     let left_out = match all - lines.len() {
         0 => String::new(),
         1 => " (1 slower line not drawn)".to_owned(),

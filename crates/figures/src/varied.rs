@@ -2,7 +2,7 @@
 //! An MPI program on a chip with other numbers: how long it took with which.
 
 use corecast_render::{LineChart, Scale, Series};
-use corecast_study::{MpiStudy, VariedRun, Varying};
+use corecast_study::{MpiStudy, VariedRun, Varying, counted};
 
 /// What varies less than this changes nothing worth a word.
 const SAME_PERCENT: f64 = 1.0;
@@ -59,9 +59,9 @@ pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> 
     let clock = study.plan.on.chip.chip.reference_clock();
     let chart = LineChart {
         title: format!(
-            "{} ({} ranks on {})",
+            "{} ({} on {})",
             worth(runs),
-            study.plan.ranks,
+            counted(study.plan.ranks, "rank"),
             study.machine.place()
         ),
         x_label: first.key.clone(),

@@ -57,17 +57,16 @@ impl Scale {
         }
     }
 
-    /// A value as a tick says it: sizes in K and M, powers of 1024, where they are whole ones.
+    /// A value as a tick says it: sizes in K and M, powers of 1024, where they are whole ones; other large
+    /// values in M, G and T, powers of 1000, apart from their number.
     fn label(self, value: f64) -> String {
         const K: f64 = 1024.0;
         let whole = |unit: f64| value >= unit && value % unit == 0.0;
         match self {
             Self::Log2 if whole(K * K) => format!("{}M", number(value / (K * K))),
             Self::Log2 if whole(K) => format!("{}K", number(value / K)),
-            Self::Log10 | Self::Linear if value.abs() >= 1e6 => {
-                format!("{}e6", number(value / 1e6))
-            }
-            _ => number(value),
+            Self::Log10 | Self::Linear => decimal(value),
+            Self::Log2 => number(value),
         }
     }
 
@@ -77,6 +76,17 @@ impl Scale {
             Self::Log10 => value.log10(),
             Self::Linear => value,
         }
+    }
+}
+
+/// A large value in the unit that leaves the fewest digits before the point.
+fn decimal(value: f64) -> String {
+    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M")];
+    // What ticks are computed as may be less than what they stand for by its last bits.
+    let reaches = |unit: f64| value.abs() >= unit * (1.0 - 1e-9);
+    match units.into_iter().find(|&(unit, _)| reaches(unit)) {
+        Some((unit, name)) => format!("{} {name}", number(value / unit)),
+        None => number(value),
     }
 }
 
@@ -321,7 +331,9 @@ mod tests {
         }
         let labels = [3.0, 1024.0, 1536.0, 65536.0, 3145728.0].map(|size| Scale::Log2.label(size));
         assert_eq!(labels, ["3", "1K", "1536", "64K", "3M"]);
-        assert_eq!(Scale::Linear.label(2.5e6), "2.5e6");
+        let decimals = [999_000.0, 1e6, 2.5e6, 1e7, 2e9, -3e12].map(|it| Scale::Log10.label(it));
+        assert_eq!(decimals, ["999000", "1 M", "2.5 M", "10 M", "2 G", "-3 T"]);
+        assert_eq!(Scale::Linear.label(2.5e6), "2.5 M");
     }
 
     /// Where values are close an axis is cut off, and shows it; else it begins at zero.

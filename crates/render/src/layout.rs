@@ -45,6 +45,8 @@ const CELL: f64 = 110.0;
 const BOX: (f64, f64) = (76.0, 34.0);
 const LEFT: f64 = 60.0;
 const TOP: f64 = 56.0;
+/// Colours of groups: those of the palette but black, in which labels stand.
+const COLOURS: usize = PALETTE.len() - 1;
 /// How far an arrow bends to the left of its straight line, in parts of its length.
 const BEND: f64 = 0.16;
 
@@ -70,8 +72,16 @@ impl Layout {
             let (cx, cy) = centre(placed.at);
             let colour = placed
                 .group
-                .map_or("#888888", |group| PALETTE[group as usize % 7]);
+                .map_or("#888888", |group| PALETTE[group as usize % COLOURS]);
             svg.rect(cx - BOX.0 / 2.0, cy - BOX.1 / 2.0, BOX.0, BOX.1, colour);
+            // Groups beyond the colours have them again, with light lines above and below the label.
+            let lines = placed.group.map_or(0, |group| group as usize / COLOURS);
+            for line in 0..lines.min(2) {
+                let from = BOX.1 / 2.0 - 2.0 - 3.0 * line as f64;
+                for y in [cy - from, cy + from - 1.0] {
+                    svg.rect(cx - BOX.0 / 2.0, y, BOX.0, 1.0, "#ffffff");
+                }
+            }
             // Dark text on a light label is readable on every colour of the palette.
             svg.rect(
                 cx - BOX.0 / 2.0 + 4.0,
@@ -137,7 +147,7 @@ fn three_digits(value: f64) -> String {
 /// An arrow that bends, so that both directions and what lies between remain visible.
 fn draw(svg: &mut Svg, from: (f64, f64), to: (f64, f64), colour: &str) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let length = dx.hypot(dy);
+    let length = (dx * dx + dy * dy).sqrt();
     if length == 0.0 {
         return;
     }
@@ -161,7 +171,7 @@ fn draw(svg: &mut Svg, from: (f64, f64), to: (f64, f64), colour: &str) {
     // The head points along the end of the curve.
     let before = points[points.len().saturating_sub(5)];
     let (hx, hy) = (tip.0 - before.0, tip.1 - before.1);
-    let size = hx.hypot(hy).max(1.0) / 9.0;
+    let size = (hx * hx + hy * hy).sqrt().max(1.0) / 9.0;
     let (hx, hy) = (hx / size, hy / size);
     let wings = [
         (tip.0 - hx + hy / 2.0, tip.1 - hy - hx / 2.0),
@@ -210,5 +220,28 @@ mod tests {
             .collect();
         assert!(texts.contains(&"memory"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    /// Of twice as many groups as colours each looks like no other.
+    #[test]
+    fn boxes_of_two_groups_look_different() {
+        let box_of = |group| {
+            let layout = Layout {
+                title: String::new(),
+                size: (1, 1),
+                boxes: vec![Placed {
+                    label: "a".to_owned(),
+                    at: (0, 0),
+                    group: Some(group),
+                }],
+                arrows: Vec::new(),
+                unit: String::new(),
+            };
+            layout.svg()
+        };
+        let all: Vec<String> = (0..2 * COLOURS as u32).map(box_of).collect();
+        for (index, one) in all.iter().enumerate() {
+            assert!(!all[..index].contains(one), "{index}");
+        }
     }
 }

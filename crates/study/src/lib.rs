@@ -96,8 +96,8 @@ pub use schedules::{
     files_of_ranks, verdicts, with_ending,
 };
 pub use sentence::{Choices, sentence};
-pub use settings::{CollectiveSettings, ProgramSettings, Settings, TrafficSettings};
-pub use study::{Certified, Detour, Runs, Study, case_size};
+pub use settings::{CollectiveSettings, FlowSettings, ProgramSettings, Settings, TrafficSettings};
+pub use study::{Certified, Detour, Runs, Study, case_size, counted};
 pub use surroundings::{
     ARRIVAL_CYCLES_MAX, ArrivalPattern, OtherTraffic, PACKET_FLITS, PACKET_FLITS_MAX, Surroundings,
     SurroundingsError, ongoing_words,

@@ -9,12 +9,14 @@
 
 use corecast_core::Tuning;
 use corecast_core::hash::fnv_1a;
+use corecast_machine_sim::pronto::Direction;
 use corecast_sim::traffic::{Load, Pattern};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::chips::ChipChoice;
 use crate::choice::Choice;
+use crate::flow::FlowPlan;
 use crate::machines::StudyMachine;
 use crate::plan::Plan;
 use crate::surroundings::ongoing_words;
@@ -50,6 +52,48 @@ pub struct Settings {
     /// What synthetic traffic depends on; absent in other verbs.
     #[serde(flatten)]
     pub traffic: Option<TrafficSettings>,
+    /// What a dataflow program depends on; absent in other verbs.
+    #[serde(flatten)]
+    pub flow: Option<FlowSettings>,
+}
+
+/// What a dataflow program depends on beside its file, its size and its places.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSettings {
+    /// auto or off: whether tasks with several senders acknowledge messages.
+    pub flow_control_option: &'static str,
+    /// Other traffic, as `RATE:DIRECTION`.
+    pub injectors: Option<String>,
+}
+
+impl FlowSettings {
+    /// Of a plan.
+    #[must_use]
+    pub fn new(plan: &FlowPlan) -> Self {
+        let injectors = plan.injectors.map(|of| {
+            let direction = match of.direction {
+                Direction::NorthToSouth => "north-south",
+                Direction::WestToEast => "west-east",
+            };
+            format!("{}:{direction}", of.rate)
+        });
+        Self {
+            flow_control_option: match plan.acknowledges {
+                Some(false) => "off",
+                Some(true) | None => "auto",
+            },
+            injectors,
+        }
+    }
+
+    /// What is not so by default.
+    fn choices(&self) -> Vec<Choice> {
+        let is_off = self.flow_control_option == "off";
+        let control = is_off.then(|| Choice::new("flow_control", self.flow_control_option));
+        let injectors = self.injectors.iter();
+        let injectors = injectors.map(|text| Choice::new("injectors", text));
+        control.into_iter().chain(injectors).collect()
+    }
 }
 
 /// What synthetic traffic depends on beside its load.
@@ -115,6 +159,9 @@ pub struct ProgramSettings {
     /// Which decision tables collectives went by: a built-in chip's by its name, `none`, or a hash of
     /// those that were given.
     pub tables: String,
+    /// Whether they are others than those that come with corecast for the chip.
+    #[serde(skip)]
+    pub has_own_tables: bool,
     /// Operations per second at which a file's computing was counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flops: Option<f64>,
@@ -174,6 +221,7 @@ impl Settings {
             collective: None,
             program: None,
             traffic: None,
+            flow: None,
         }
     }
 
@@ -272,9 +320,12 @@ impl Settings {
             let shared = of.ranks_per_core.filter(|&ranks| ranks > 1);
             all.extend(shared.map(|ranks| Choice::new("ranks_per_core", ranks)));
             all.extend(of.flops.map(|rate| Choice::new("flops", rate)));
+            let tables = of.has_own_tables.then(|| Choice::new("table", &of.tables));
+            all.extend(tables);
             all.extend(around(of.background.as_ref(), &of.skew));
         }
         all.extend(self.traffic.iter().flat_map(TrafficSettings::choices));
+        all.extend(self.flow.iter().flat_map(FlowSettings::choices));
         let Some(of) = &self.collective else {
             return all;
         };

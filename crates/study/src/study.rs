@@ -509,12 +509,28 @@ fn rank_counts(
 /// ```
 /// assert_eq!(corecast_study::case_size(64, 8), "64 bytes, 8 ranks");
 /// assert_eq!(corecast_study::case_size(0, 8), "8 ranks");
+/// assert_eq!(corecast_study::case_size(1, 1), "1 byte, 1 rank");
 /// ```
 #[must_use]
 pub fn case_size(bytes: u64, ranks: u32) -> String {
+    let ranks = counted(ranks, "rank");
     match bytes {
-        0 => format!("{ranks} ranks"),
-        bytes => format!("{bytes} bytes, {ranks} ranks"),
+        0 => ranks,
+        bytes => format!("{}, {ranks}", counted(bytes, "byte")),
+    }
+}
+
+/// So many of something, in words.
+///
+/// ```
+/// assert_eq!(corecast_study::counted(1_u32, "rank"), "1 rank");
+/// assert_eq!(corecast_study::counted(8_u32, "rank"), "8 ranks");
+/// ```
+#[must_use]
+pub fn counted(count: impl Into<u64>, what: &str) -> String {
+    match count.into() {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     }
 }
 

@@ -147,7 +147,7 @@ fn pictures_and_tables_are_written() {
     assert_eq!(csv.lines().count(), 1 + 4);
     // Its own columns, then those of the settings.
     let columns = csv.lines().map(|line| line.split(',').count());
-    assert!(columns.into_iter().all(|count| count == 17 + 8), "{csv}");
+    assert!(columns.into_iter().all(|count| count == 17 + 10), "{csv}");
     assert!(csv.starts_with("name,machine,stages,flows,"), "{csv}");
     // As in JSON; the chip is one of the settings, and nobody has asked for stages.
     assert!(csv.contains("\nfir,sim,,1,4,near,"), "{csv}");
@@ -156,6 +156,34 @@ fn pictures_and_tables_are_written() {
             .next()
             .is_some_and(|header| header.ends_with(",seed,set,version"))
     );
+}
+
+/// What a picture depends on and its title does not say is at its foot.
+#[test]
+fn pictures_say_what_goes_on_beside() {
+    let foot = |more: &str| {
+        let plot = path("beside.svg");
+        let shown = plot.display();
+        corecast(&format!(
+            "flow ../../examples/fir.toml --plot {shown}{more}"
+        ));
+        let picture = std::fs::read_to_string(plot).expect("written");
+        let (_, foot) = picture.split_once("corecast 0").expect("a foot");
+        // In as many lines as it takes, each an element.
+        let pieces = foot.split('<').map(|piece| piece.rsplit('>').next());
+        let pieces: Vec<&str> = pieces.flatten().map(str::trim).collect();
+        pieces
+            .join(" ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let usual = foot("");
+    assert!(!usual.contains("--injectors") && !usual.contains("--flow-control"));
+    let told = foot(" --injectors 0.3:west-east --flow-control off");
+    for word in ["--injectors 0.3:west-east", "--flow-control off"] {
+        assert!(told.contains(word), "{told}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::chips::ChipChoice;
 use crate::error::{FlowStudyError, StudyError};
 use crate::machines::{MACHINES, MachineKind, StudyMachine};
 use crate::progress::Progress;
-use crate::settings::Settings;
+use crate::settings::{FlowSettings, Settings};
 
 /// Most runs of a study.
 const CASES_MAX: usize = 1000;
@@ -162,6 +162,7 @@ impl FlowStudy {
         Ok(Self {
             settings: Settings {
                 seed: Some(plan.seed),
+                flow: Some(FlowSettings::new(&plan)),
                 ..Settings::new(&plan.chip, &*machine)
             },
             machine,

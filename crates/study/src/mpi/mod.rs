@@ -149,6 +149,7 @@ impl MpiStudy {
             compute: Some(self.compute_word()),
             ranks_per_core: Some(self.plan.ranks_per_core),
             tables: self.plan.tables.label(),
+            has_own_tables: !self.plan.tables.is_usual(&self.plan.on.chip),
             ..ProgramSettings::default()
         };
         self.plan.on.settings(&*self.machine, own)

@@ -96,6 +96,12 @@ impl ProgramTables {
         }
     }
 
+    /// Whether they are those of [`ProgramTables::of_chip`].
+    #[must_use]
+    pub fn is_usual(&self, chip: &ChipChoice) -> bool {
+        self.word == Self::of_chip(chip).word
+    }
+
     /// What is asked for by an option, or else by the variable: as a job sets it for its ranks, or as they
     /// inherit it.
     #[must_use]

@@ -134,6 +134,7 @@ impl ReplayStudy {
         let own = ProgramSettings {
             ranks_per_core: Some(*ranks_per_core),
             tables: tables.label(),
+            has_own_tables: !tables.is_usual(&self.plan.on.chip),
             flops: *flops,
             ..ProgramSettings::default()
         };
