@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
 
 const target = fileURLToPath(new URL('../crates/viewer/assets', import.meta.url))
+
+/**
+ * The licences of the packages that modules of the script are from, for a comment in the page: whoever passes
+ * the page on passes them on. `xtask/src/notices.rs` reads it.
+ */
+function licences(modules: string[]): string {
+  const folders = modules.map(name => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(name)?.[1])
+  const parts = [...new Set(folders)].filter(folder => folder !== undefined).map(folder => {
+    const about = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Record<string, string>
+    const text = readFileSync(`${folder}/LICENSE`, 'utf8').replaceAll('--', '- -').trim()
+    return `\n## ${about.name} ${about.version} (${about.license})\n${text}\n`
+  })
+  const what = "Licences of what this page contains beside corecast's own code."
+  return `<!-- ${what}\n${parts.sort().join('')}-->\n`
+}
 
 /**
  * Puts script and style into the page, which becomes the one file that the Rust crate embeds.
@@ -19,9 +34,12 @@ function onePage(): Plugin {
     generateBundle(_, bundle) {
       let script = ''
       let style = ''
+      const modules: string[] = []
       for (const [name, file] of Object.entries(bundle)) {
-        if (file.type === 'chunk') script += file.code
-        else if (name.endsWith('.css')) style += String(file.source)
+        if (file.type === 'chunk') {
+          script += file.code
+          modules.push(...Object.keys(file.modules))
+        } else if (name.endsWith('.css')) style += String(file.source)
       }
       // Nothing in the script may end its element.
       script = script.trim().replaceAll('</script', '<\\/script')
@@ -40,6 +58,7 @@ function onePage(): Plugin {
       }
       put('<title>', `<meta http-equiv="Content-Security-Policy" content="${policy}">\n`)
       put('</head>', `<style>${style.trim()}</style>\n`)
+      put('</head>', licences(modules))
       put('</body>', `<script>${script}</script>\n`)
       mkdirSync(target, { recursive: true })
       writeFileSync(`${target}/page.html`, page)
