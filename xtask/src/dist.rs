@@ -3,14 +3,15 @@
 //! archive, the Python package as a wheel, and their checksums.
 //!
 //! The archive is unpacked below any folder, such as `/usr/local`; in it are the shells' completions and
-//! the manual's pages, which the command writes itself. Both are for this computer's kind of processor
-//! and for systems whose C library is at least as new as this one's, as the wheel's name says.
+//! the manual's pages, which the command writes itself. Both are for this computer's kind of processor, and
+//! for systems whose C library is as new as the wheel's name says: 2.34 of glibc, since functions that would
+//! need a newer one are taken in their oldest version (`xtask/src/older.c`).
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{mpi, py};
+use crate::{mpi, notices, py};
 
 /// What the command writes for a shell or for `man`, and where that is looked for.
 const GENERATED: [(&str, &str); 3] = [
@@ -47,8 +48,14 @@ pub fn run(root: &Path) -> Result<(), String> {
     if laid_out.exists() {
         fs::remove_dir_all(&laid_out).map_err(|error| error.to_string())?;
     }
+    let variables: Vec<(&str, String)> = older(root)?.into_iter().collect();
     // Built together with the rest, what the wheel shares with it is built once.
-    mpi::install(root, &prefix, mpi::Profile::Release, &["corecast-py"])?;
+    let build = mpi::Build {
+        beside: &["corecast-py"],
+        variables: &variables,
+        ..mpi::Build::RELEASE
+    };
+    mpi::install(root, &prefix, &build)?;
     // Lines in backtraces are five sixths of what would have to be fetched.
     let mut strip = Command::new("strip");
     strip.arg("--strip-debug").arg(prefix.join("bin/corecast"));
@@ -61,7 +68,14 @@ pub fn run(root: &Path) -> Result<(), String> {
         let copied = fs::copy(root.join(file), doc.join(file));
         copied.map_err(|error| format!("{file}: {error}"))?;
     }
-    py::dist(root, &dist, &prefix.join("lib"))?;
+    let notices = doc.join(notices::FILE);
+    notices::write(root, &notices)?;
+    let with = py::Distributed {
+        libraries: &prefix.join("lib"),
+        notices: &notices,
+        variables: &variables,
+    };
+    py::dist(root, &dist, with)?;
     // The same files give the same archive.
     let archive = dist.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
@@ -77,6 +91,32 @@ pub fn run(root: &Path) -> Result<(), String> {
         "sha256sum *.tar.gz *.whl > SHA256SUMS && cat SHA256SUMS",
     ]);
     py::says(&mut sums, "sha256sum in target/dist")
+}
+
+/// The variable by which everything is linked with `older.c`; none for processors whose oldest versions
+/// nobody has looked up.
+fn older(root: &Path) -> Result<Option<(&'static str, String)>, String> {
+    let base = match std::env::consts::ARCH {
+        "x86_64" => "GLIBC_2.2.5",
+        "aarch64" => "GLIBC_2.17",
+        _ => return Ok(None),
+    };
+    let object = root.join("target/older.o");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut cc = Command::new(compiler);
+    cc.args(["-c", "-O2", "-fPIC", "-fno-builtin", "-ffunction-sections"])
+        .arg(format!("-DBASE=\"{base}\""))
+        .arg(root.join("xtask/src/older.c"))
+        .arg("-o")
+        .arg(&object);
+    fs::create_dir_all(root.join("target")).map_err(|error| error.to_string())?;
+    py::says(&mut cc, "cc of xtask/src/older.c")?;
+    let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let flag = format!("-Clink-arg={}", object.display());
+    let flags = own.split_whitespace().chain([flag.as_str()]);
+    // Separated so that a path may have spaces.
+    let flags: Vec<&str> = flags.collect();
+    Ok(Some(("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))))
 }
 
 /// Writes completions and manual: a page of all verbs, and one of each.

@@ -15,6 +15,7 @@ mod mpi_rules;
 mod mpi_suites;
 mod mutants;
 mod night;
+mod notices;
 mod py;
 mod rtl;
 mod site;
@@ -107,6 +108,14 @@ const COMMANDS: &[Task] = &[
         dist::run(root())
     }),
     task(
+        "notices FILE",
+        "the licences of others' works that users get along with it",
+        |arguments| match arguments {
+            [file] => notices::write(root(), Path::new(file)),
+            _ => Err("notices: name a file to be written".to_owned()),
+        },
+    ),
+    task(
         "mutants [AREA] [K/N] [missed] [tests=TEXT]",
         "mutants of the code, not in `ci`",
         |arguments| mutants::run(root(), &mutants::Choice::read(arguments)?),
@@ -120,7 +129,7 @@ const COMMANDS: &[Task] = &[
         "mpi-install DIR",
         "the MPI library, for C programs",
         |arguments| match arguments {
-            [prefix] => mpi::install(root(), Path::new(prefix), mpi::Profile::Release, &[]),
+            [prefix] => mpi::install(root(), Path::new(prefix), &mpi::Build::RELEASE),
             _ => Err("a folder is wanted: cargo xtask mpi-install DIR".to_owned()),
         },
     ),

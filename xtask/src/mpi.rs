@@ -61,6 +61,25 @@ impl Profile {
     }
 }
 
+/// What Cargo is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    pub profile: Profile,
+    /// Packages that are built together with the libraries and the launcher.
+    pub beside: &'a [&'a str],
+    /// Variables of its environment.
+    pub variables: &'a [(&'a str, String)],
+}
+
+impl Build<'_> {
+    /// The libraries and the launcher alone, as users have them.
+    pub const RELEASE: Self = Self {
+        profile: Profile::Release,
+        beside: &[],
+        variables: &[],
+    };
+}
+
 /// The libraries, by the names that programs ask for.
 pub fn sonames() -> impl Iterator<Item = &'static str> {
     let interfaces = INTERFACES.iter().map(|interface| interface.soname);
@@ -114,32 +133,28 @@ pub fn installed(root: &Path, prefix: Option<&Path>) -> Result<PathBuf, String> 
         Some(prefix) => whole(prefix),
         None => {
             let prefix = root.join("target/mpi-suites/prefix");
-            install(root, &prefix, Profile::Release, &[])?;
+            install(root, &prefix, &Build::RELEASE)?;
             Ok(prefix)
         }
     }
 }
 
-/// Builds the libraries and the launcher, and these packages with them, and installs them below
-/// `prefix`.
+/// Builds the libraries and the launcher, and installs them below `prefix`.
 ///
 /// # Errors
 /// In words.
-pub fn install(
-    root: &Path,
-    prefix: &Path,
-    profile: Profile,
-    beside: &[&str],
-) -> Result<(), String> {
-    let [name, built] = profile.names();
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--profile", name, "-p", "corecast"]);
-    build.current_dir(root);
+pub fn install(root: &Path, prefix: &Path, build: &Build) -> Result<(), String> {
+    let [name, built] = build.profile.names();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--profile", name, "-p", "corecast"]);
+    cargo.current_dir(root);
+    cargo.envs(build.variables.iter().map(|(name, value)| (name, value)));
     let libraries = INTERFACES.iter().map(|interface| interface.package);
-    for package in libraries.chain([PLANS.0]).chain(beside.iter().copied()) {
-        build.args(["-p", package]);
+    let all = libraries.chain([PLANS.0]);
+    for package in all.chain(build.beside.iter().copied()) {
+        cargo.args(["-p", package]);
     }
-    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
+    let status = cargo.status().map_err(|error| format!("cargo: {error}"))?;
     if !status.success() {
         return Err("the libraries or the launcher do not build".to_owned());
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{command, mpi};
+use crate::{command, mpi, notices};
 
 /// What builds the wheel, and alone is fetched where nothing is tested.
 const BUILD: &str = "crates/py/requirements-build.txt";
@@ -69,13 +69,24 @@ pub fn run(root: &Path) -> Result<(), String> {
     says(python().args(stubs), "stubtest of corecast._core")
 }
 
-/// Builds the wheel that users install, with the MPI libraries of a folder, into another one.
+/// What the wheel has that users install, and how it is built.
+#[derive(Clone, Copy)]
+pub struct Distributed<'a> {
+    /// Where the MPI libraries are.
+    pub libraries: &'a Path,
+    /// The licences of others' works.
+    pub notices: &'a Path,
+    /// Variables of the build's environment.
+    pub variables: &'a [(&'a str, String)],
+}
+
+/// Builds the wheel that users install into a folder.
 ///
 /// # Errors
 /// As [`run`].
-pub fn dist(root: &Path, folder: &Path, libraries: &Path) -> Result<(), String> {
+pub fn dist(root: &Path, folder: &Path, with: Distributed<'_>) -> Result<(), String> {
     let bin = environment(root, &root.join("target/py/build"), &[BUILD])?;
-    wheel(root, &bin, folder, ("release", Some(libraries))).map(drop)
+    wheel(root, &bin, folder, ("release", Some(with))).map(drop)
 }
 
 /// The programs of an environment that has what some files name; it is made anew when they have
@@ -92,7 +103,7 @@ pub fn environment(root: &Path, folder: &Path, requirements: &[&str]) -> Result<
         return Ok(bin);
     }
     let names = requirements.join(", ");
-    println!("installing {names} into {}", folder.display());
+    println!("installing into {}: {names}", folder.display());
     let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_owned());
     let mut made = Command::new(python);
     says(
@@ -104,17 +115,19 @@ pub fn environment(root: &Path, folder: &Path, requirements: &[&str]) -> Result<
     for file in needed {
         pip.arg("-r").arg(file);
     }
-    says(&mut pip, &format!("pip install of {names}"))?;
+    if !requirements.is_empty() {
+        says(&mut pip, &format!("pip install of {names}"))?;
+    }
     fs::write(&stamp, text).map_err(|error| error.to_string())?;
     Ok(bin)
 }
 
-/// Builds the wheel into a folder that holds nothing else then, with or without MPI libraries.
+/// Builds the wheel into a folder that holds nothing else then, with or without MPI libraries and licences.
 fn wheel(
     root: &Path,
     bin: &Path,
     folder: &Path,
-    (profile, libraries): (&str, Option<&Path>),
+    (profile, with): (&str, Option<Distributed<'_>>),
 ) -> Result<PathBuf, String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
@@ -124,10 +137,12 @@ fn wheel(
     if inside.exists() {
         fs::remove_dir_all(&inside).map_err(|error| error.to_string())?;
     }
-    if let Some(libraries) = libraries {
+    if let Some(with) = with {
         fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
+        let copied = fs::copy(with.notices, inside.join(notices::FILE));
+        copied.map_err(|error| format!("{}: {error}", with.notices.display()))?;
         for name in mpi::sonames() {
-            let copied = fs::copy(libraries.join(name), inside.join(name));
+            let copied = fs::copy(with.libraries.join(name), inside.join(name));
             copied.map_err(|error| format!("{name}: {error}"))?;
         }
     }
@@ -136,8 +151,9 @@ fn wheel(
         .current_dir(root.join("crates/py"))
         .args(["build", "--quiet", "--profile", profile, "--out"])
         .arg(folder);
-    if libraries.is_some() {
+    if let Some(with) = with {
         maturin.arg("--strip");
+        maturin.envs(with.variables.iter().map(|(name, value)| (name, value)));
     }
     let built = says(&mut maturin, "maturin build in crates/py");
     if inside.exists() {

@@ -104,7 +104,13 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
 /// As [`run`].
 pub fn ci(root: &Path) -> Result<(), String> {
     let prefix = root.join("target/mpi-suites/dev");
-    mpi::install(root, &prefix, mpi::Profile::Dev, &["corecast-py"])?;
+    let build = mpi::Build {
+        profile: mpi::Profile::Dev,
+        // As its tests do, so that nothing is built again.
+        beside: &["corecast-py"],
+        ..mpi::Build::RELEASE
+    };
+    mpi::install(root, &prefix, &build)?;
     let plan = Plan {
         wheels: None,
         abi: Abi::Mpich,
