@@ -22,6 +22,7 @@ mod site;
 mod smpi;
 mod spdx;
 mod tidy;
+mod trial;
 mod viewer;
 
 use std::path::{Path, PathBuf};
@@ -104,9 +105,15 @@ const COMMANDS: &[Task] = &[
         |_| site::run(root()),
     ),
     task("py", "the Python package", |_| py::run(root())),
-    task("dist", "what users install, in target/dist", |_| {
-        dist::run(root())
-    }),
+    task(
+        "dist [try]",
+        "what users install, in target/dist; installs and uses it",
+        |arguments| match arguments {
+            [] => dist::run(root()),
+            [word] if word == "try" => trial::run(root()),
+            _ => Err("dist: nothing, or `try`".to_owned()),
+        },
+    ),
     task(
         "notices FILE",
         "the licences of others' works that users get along with it",

@@ -36,7 +36,7 @@ enum Work {
     },
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part {
         name: "chips",
         about: "random chips with random requests and surroundings",
@@ -90,6 +90,14 @@ const PARTS: [Part; 7] = [
                 "mpi_programs",
             ],
             variable: Some(("CORECAST_STARTS", "1000")),
+        },
+    },
+    Part {
+        name: "dist",
+        about: "what users install, installed and used",
+        work: Work::Once {
+            command: &["cargo", "xtask", "dist", "try"],
+            variable: None,
         },
     },
     Part {
