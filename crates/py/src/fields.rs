@@ -152,17 +152,22 @@ pub fn table(error: &TableError) -> Value {
 /// Of the tables of a program.
 pub fn tables(error: &ProgramTablesError) -> Value {
     match error {
-        ProgramTablesError::Tables(error) => match error {
-            TablesError::Unread { path, .. } | TablesError::Empty { path } => json!({"file": path}),
-            TablesError::Table(error) => table(error),
-            TablesError::Twice { second, .. } => json!({"file": second}),
-            _ => json!({}),
-        },
+        ProgramTablesError::Tables(error) => unread_tables(error),
         ProgramTablesError::OtherMachine {
             file, theirs, ours, ..
         } => {
             json!({"file": file, "key": "machine", "value": theirs, "accepted": ours})
         }
+        _ => json!({}),
+    }
+}
+
+/// Of tables that could not be read.
+pub fn unread_tables(error: &TablesError) -> Value {
+    match error {
+        TablesError::Unread { path, .. } | TablesError::Empty { path } => json!({"file": path}),
+        TablesError::Table(error) => table(error),
+        TablesError::Twice { second, .. } => json!({"file": second}),
         _ => json!({}),
     }
 }

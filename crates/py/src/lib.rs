@@ -21,6 +21,7 @@ mod plan;
 mod program;
 mod refusal;
 mod report;
+mod rules;
 mod run;
 mod schedule;
 mod study;
@@ -62,6 +63,9 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::libraries, module)?)?;
     module.add_function(wrap_pyfunction!(program::mpirun, module)?)?;
     module.add_function(wrap_pyfunction!(program::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::rule_readers, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::rules, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::rules_usage, module)?)?;
     module.add_function(wrap_pyfunction!(view::documents, module)?)?;
     module.add_function(wrap_pyfunction!(view::titles, module)?)?;
     module.add_function(wrap_pyfunction!(view::page, module)?)?;

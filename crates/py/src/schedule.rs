@@ -8,7 +8,7 @@ use corecast_core::{
     Arrival, ChunkId, ChunkList, Op, Rank, Request as CoreRequest, Schedule as CoreSchedule, Spec,
     Split, Step, algorithm,
 };
-use corecast_exchange::{FORMATS, Format, format_of_name};
+use corecast_exchange::{FORMATS, Format, Repaired, format_of_name};
 use corecast_study::{ScheduleFile, StudyError};
 use corecast_text::file;
 use corecast_viewer::{Documents, schedule_file_view};
@@ -300,6 +300,31 @@ impl Schedule {
             Ok::<_, StudyError>((Self::new(file.schedule().clone()), file.notes().to_vec()))
         })?;
         Ok(read.map_err(Refusal::from)?)
+    }
+
+    /// Writes a file with what can be repaired in it, if something is to be; what that is.
+    #[staticmethod]
+    fn repair(py: Python<'_>, path: String, to: PathBuf) -> PyResult<Vec<String>> {
+        let repaired = wait_aside(py, move || {
+            let repaired = ScheduleFile::repair(&path)?;
+            let beyond = || {
+                let what = format!("{path}: more is wrong than can be repaired");
+                Refusal::new("ScheduleError", what)
+                    .help("`corecast.verify` of the schedule says what is wrong")
+                    .fields(json!({"file": path}))
+            };
+            let Repaired { exported, changes } = repaired.ok_or_else(beyond)?;
+            if changes.is_empty() {
+                return Ok(changes);
+            }
+            let [contents] = &exported.files[..] else {
+                let what = format!("{path}: formats with a file per rank are not repaired");
+                return Err(Refusal::new("ScheduleError", what).fields(json!({"file": path})));
+            };
+            write_file(to, contents)?;
+            Ok(changes)
+        })?;
+        Ok(repaired?)
     }
 
     /// Writes it in the format of this name, or of the path's ending; the files, and what they do not

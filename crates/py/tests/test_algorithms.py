@@ -3,10 +3,12 @@
 
 import concurrent.futures
 import multiprocessing
+import re
 
 import corecast
 import numpy
 import pytest
+from conftest import ROOT
 from own_algorithms import forgetful, ring_sum, star, stuck
 
 
@@ -238,3 +240,23 @@ def test_errors_of_workers_arrive():
         with pytest.raises(corecast.LimitError) as raised:
             corecast.compare("bcast", algorithm="linear", limit_events=3, executor=processes)
     assert raised.value.algorithm == "linear"
+
+
+def test_files_are_repaired_where_nobody_has_to_know_what_was_meant(tmp_path):
+    good = (ROOT / "crates/exchange/tests/samples/allreduce_pairs_3.xml").read_text()
+    path, to = tmp_path / "theirs.xml", tmp_path / "mine.xml"
+    path.write_text(good)
+    assert corecast.Schedule.repair(path, to) == [] and not to.exists()
+    path.write_text(re.sub(r' (minBytes|maxBytes)="[^"]*"', "", good))
+    changes = corecast.Schedule.repair(path, to)
+    assert [change.split(":")[0] for change in changes] == ["added minBytes", "added maxBytes"]
+    assert corecast.verify(corecast.Schedule.read(to)).correct
+    wrong = corecast.schedule("bcast", "linear", ranks=3).edit("forgetful")
+    wrong.remove(2, 0)
+    (path,) = wrong.finish().save(tmp_path / "wrong.sched")
+    with pytest.raises(corecast.ScheduleError, match="more is wrong") as refused:
+        corecast.Schedule.repair(path, tmp_path / "right.sched")
+    assert refused.value.fields["file"] == str(path)
+    with pytest.raises(corecast.InputError, match="cannot write"):
+        path.write_text(re.sub(r' minBytes="[^"]*"', "", good))
+        corecast.Schedule.repair(path, tmp_path / "none" / "mine.xml")

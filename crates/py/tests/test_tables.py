@@ -183,3 +183,33 @@ def test_a_value_of_another_type_is_not_lost():
     table = corecast.Table([corecast.Record({"a": 2**63})], {"a": "int"})
     with pytest.raises(ValueError, match="column a: it has values that are no int"):
         pyarrow.table(table)
+
+
+def test_tables_become_rules_of_other_libraries(tmp_path):
+    at = {"chip": "park2019-bus", "ranks": 4, "bytes": [64, 4096]}
+    bcast = corecast.tune("bcast", algorithm="binomial", **at).table
+    allreduce = corecast.tune("allreduce", algorithm="ring", **at).table
+    rules = corecast.rules([bcast, allreduce], "openmpi")
+    assert str(rules) == rules.text and rules.library == "openmpi" and rules.notes == ()
+    path = rules.save(tmp_path / "rules.conf")
+    assert path.read_text() == rules.text and str(path) in rules.usage(path)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    bcast.save(folder / "a.toml")
+    allreduce.save(folder / "b.toml")
+    assert corecast.rules(folder, "openmpi") == rules
+    one = corecast.rules(folder / "a.toml", "mpich")
+    assert one == corecast.rules(bcast, "mpich") != rules
+    own = corecast.tune("bcast", algorithm="ap", **at).table
+    with pytest.raises(corecast.TableError, match="Open MPI has none of the algorithms"):
+        corecast.rules(own, "openmpi")
+    with pytest.raises(corecast.TableError, match="both tables of bcast"):
+        corecast.rules([bcast, own], "openmpi")
+    with pytest.raises(corecast.TableError) as missing:
+        corecast.rules(tmp_path / "none.toml", "openmpi")
+    assert missing.value.fields["file"].endswith("none.toml")
+    with pytest.raises(corecast.UnknownNameError, match="openmp"):
+        corecast.rules(bcast, "openmp")
+    for table in (None, 3, [], [bcast, "b"]):
+        with pytest.raises(corecast.InputTypeError, match="is no DecisionTable"):
+            corecast.rules(table, "openmpi")

@@ -60,7 +60,7 @@ from .schedules import Request, Schedule, ScheduleBuilder
 from .sweeps import Comparison, Tuning, compare, tune
 from .tables import Record, Table
 from .tables import table_of as _table
-from .tuning import DecisionTable
+from .tuning import DecisionTable, Rules, rules
 from .views import View, view
 
 __version__: str = _core.__version__
@@ -149,6 +149,7 @@ __all__ = [
     "Reproduction",
     "Request",
     "RequestError",
+    "Rules",
     "Run",
     "RunError",
     "Runs",
@@ -179,6 +180,7 @@ __all__ = [
     "replay",
     "reproduce",
     "request",
+    "rules",
     "run",
     "schedule",
     "traffic",

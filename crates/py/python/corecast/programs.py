@@ -6,10 +6,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from .figures import Figure, write_whole
 from .plans import ChipLike
 from .progress import bar
 from .tables import Record, Table, table_of
-from .tuning import DecisionTable
+from .tuning import Tables, tables_path
 
 if TYPE_CHECKING:
     import pandas
@@ -43,9 +41,6 @@ NO_LIBRARIES = [
     "`cargo xtask dist` builds a package with them; `cargo xtask mpi-install FOLDER` puts them into "
     'FOLDER/lib, which libraries="FOLDER/lib" names',
 ]
-
-#: What decides which algorithms collectives take.
-Tables = DecisionTable | Sequence[DecisionTable] | str | os.PathLike[str]
 
 
 class ProgramRun(Record):
@@ -210,7 +205,7 @@ def mpirun(
         LimitError: if the program does not end in time.
     """
     of_chip = chip_of(chip)
-    with _path_of(table) as path:
+    with tables_path(table) as path:
         arguments = {
             "program": _words(program),
             "ranks": whole("ranks", ranks, 1, RANKS_MAX),
@@ -278,7 +273,7 @@ def replay(
     """
     name = path_of("file", file, "give the path of a program's file")
     of_chip = chip_of(chip)
-    with _path_of(table) as path:
+    with tables_path(table) as path:
         arguments = {
             "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
             "flops": None if flops is None else number("flops", flops, 1, 1e18),
@@ -356,27 +351,3 @@ def _libraries(value: Any) -> str | None:
 
 def _has_library(folder: Path) -> bool:
     return any((folder / name).exists() for name in LIBRARIES)
-
-
-@contextmanager
-def _path_of(table: Any) -> Iterator[str | None]:
-    """Where a library finds the tables, while it needs them."""
-    if table is None:
-        yield None
-    elif isinstance(table, (str, os.PathLike)):
-        yield path_of("table", table)
-    else:
-        tables = [table] if isinstance(table, DecisionTable) else table
-        is_list = isinstance(tables, Sequence) and tables
-        if not is_list or not all(isinstance(one, DecisionTable) for one in tables):
-            raise unfit(
-                InputTypeError,
-                "table",
-                table,
-                "is no DecisionTable",
-                ["give tables of corecast.tune, or the path of a file or folder"],
-            )
-        with tempfile.TemporaryDirectory(prefix="corecast-") as folder:
-            for index, one in enumerate(tables):
-                one.save(Path(folder) / f"{index}.toml")
-            yield folder

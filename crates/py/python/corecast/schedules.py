@@ -178,6 +178,24 @@ class Schedule:
         """
         return cls._of(*_core.Schedule.read(path_of("path", path), _format(format)))
 
+    @staticmethod
+    def repair(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> list[str]:
+        """Writes a schedule's file with what can be repaired in it; returns what that is, a line each.
+
+        Those are attributes and marks that readers of its format insist on, and waits without which streams
+        race. Where nothing is to be repaired nothing is written, and the list is empty.
+
+        Args:
+            path: The file.
+            to: The file that is written, whole or not at all.
+
+        Raises:
+            InputError: if a file cannot be read or written.
+            ScheduleError: for what is no schedule, and where more is wrong than can be repaired without
+                knowing what was meant.
+        """
+        return _core.Schedule.repair(path_of("path", path), Path(path_of("to", to)))
+
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> list[Path]:
         """Writes it into a file, or one per rank, each whole or not at all; returns their paths.
 

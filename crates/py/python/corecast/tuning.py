@@ -6,16 +6,21 @@ from __future__ import annotations
 import html
 import json
 import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import _columns, _core
-from ._values import path_of, read_text, word
+from ._values import path_of, read_text, unfit, word
 from ._versioned import restore
+from .errors import InputTypeError
 from .figures import write_whole
 from .tables import Record, Table, table_of
 
-__all__ = ["DecisionTable"]
+__all__ = ["DecisionTable", "Rules", "rules"]
 
 #: Most bytes of a table's file.
 FILE_BYTES_MAX = 64 << 20
@@ -101,3 +106,92 @@ def cells_of(record: dict[str, Any]) -> Table[Record]:
 def searches_of(text: str) -> Table[Record]:
     """How the searches went."""
     return table_of(json.loads(text), _columns.SEARCH)
+
+
+#: What decides which algorithms collectives take: one table, several, or the path of a file or folder.
+Tables = DecisionTable | Sequence[DecisionTable] | str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules by which an MPI library chooses among its own algorithms; ``str(rules)`` is the file's text."""
+
+    #: The file.
+    text: str
+    #: What the tables say and the file does not, a line each.
+    notes: tuple[str, ...]
+    #: The library, ``"openmpi"`` or ``"mpich"``.
+    library: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the file, whole or not at all; returns the path.
+
+        Raises:
+            InputError: if `path` cannot be written.
+        """
+        write_whole(Path(path), self.text)
+        return Path(path)
+
+    def usage(self, path: str | os.PathLike[str]) -> str:
+        """How the library is told of the file at `path`, as it is typed before a program."""
+        return _core.rules_usage(self.library, path_of("path", path))
+
+
+def rules(table: Tables, library: str) -> Rules:
+    """Decision tables as the rules of another MPI library, as ``corecast rules`` writes them.
+
+    A library has some of corecast's algorithms under names of its own; where it lacks that of a cell the
+    nearest cell whose algorithm it has decides, and a note says so (docs/rules.md). Of MSCCL's runtimes,
+    which read schedules, the command writes folders.
+
+    Args:
+        table: A table, several of different collectives, or the path of a file or of a folder of them.
+        library: ``"openmpi"`` or ``"mpich"``.
+
+    Raises:
+        InputError: for what is no table and no path.
+        UnknownNameError: for a library that there is not.
+        TableError: for what is no table, and where the library has none of its algorithms.
+
+    >>> import corecast
+    >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64, algorithm="binomial")
+    >>> rules = corecast.rules(tuned.table, "openmpi")
+    >>> rules.usage("rules.conf")  # doctest: +ELLIPSIS
+    'mpirun --mca coll_tuned_use_dynamic_rules 1 ... coll_tuned_dynamic_rules_filename rules.conf'
+    """
+    word("library", library, _core.rule_readers())
+    with tables_path(table) as path:
+        if path is None:
+            raise unfit(InputTypeError, "table", table, "is no DecisionTable", [_GIVE_TABLES])
+        text, notes = _core.rules(path, library)
+    return Rules(text, tuple(notes), library)
+
+
+_GIVE_TABLES = "give tables of corecast.tune, or the path of a file or folder"
+
+
+@contextmanager
+def tables_path(table: Any) -> Iterator[str | None]:
+    """Where Rust finds the tables, while it needs them: one, several, or a path already."""
+    if table is None:
+        yield None
+    elif isinstance(table, (str, os.PathLike)):
+        yield path_of("table", table)
+    else:
+        tables = [table] if isinstance(table, DecisionTable) else table
+        is_list = isinstance(tables, Sequence) and tables
+        if not is_list or not all(isinstance(one, DecisionTable) for one in tables):
+            raise unfit(
+                InputTypeError,
+                "table",
+                table,
+                "is no DecisionTable",
+                [_GIVE_TABLES],
+            )
+        with tempfile.TemporaryDirectory(prefix="corecast-") as folder:
+            for index, one in enumerate(tables):
+                one.save(Path(folder) / f"{index}.toml")
+            yield folder
