@@ -21,7 +21,9 @@ const AFTER_TESTS: [(&str, Part); 6] = [
     ("tsan", apart::tsan),
     ("site", site::run),
     ("py", py::run),
-    ("mpi-suites 2", mpi_suites::ci),
+    ("mpi-suites --dev 2", |root| {
+        mpi_suites::run(root, &["--dev".to_owned(), "2".to_owned()])
+    }),
 ];
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and

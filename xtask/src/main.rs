@@ -156,7 +156,7 @@ const COMMANDS: &[Task] = &[
         |arguments| mpi_clients::run(root(), arguments),
     ),
     task(
-        "mpi-suites [--wheels DIR] [--abi ABI] [--prefix DIR] [--chip CHIP] [RANKS...] | --source DIR [OPTIONS] [FOLDERS...]",
+        "mpi-suites [--wheels DIR] [--abi ABI] [--prefix DIR | --dev] [--chip CHIP] [RANKS...] | --source DIR [OPTIONS] [FOLDERS...]",
         "below the tests of others",
         |arguments| mpi_suites::run(root(), arguments),
     ),

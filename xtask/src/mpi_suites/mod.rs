@@ -9,8 +9,6 @@ mod mpich;
 
 use std::path::Path;
 
-pub use mpi4py::ci;
-
 /// Options of `mpirun` for a run on a simulated chip; what ends it is its time limit alone.
 pub fn on_chip(chip: &str) -> [&str; 6] {
     let most = "1000000000000000";

@@ -14,8 +14,7 @@ use super::on_chip;
 use crate::bench_mpi::venv;
 use crate::mpi::{self, Abi};
 
-const USAGE: &str =
-    "mpi-suites [--wheels DIR] [--abi standard|mpich] [--prefix DIR] [--chip CHIP] [RANKS...]";
+const USAGE: &str = "mpi-suites [--wheels DIR] [--abi standard|mpich] [--prefix DIR | --dev] [--chip CHIP] [RANKS...]";
 
 const VERSION: &str = "mpi4py==4.1.2";
 
@@ -40,13 +39,15 @@ const NOT_AGAINST_US: [(&str, &str); 1] = [(
 )];
 
 /// What is asked for: `--wheels DIR` instead of the package index, `--abi ABI` of our libraries, `--prefix DIR`
-/// with what `cargo xtask mpi-install` has put there, `--chip CHIP` instead of this computer's cores, and
+/// with what `cargo xtask mpi-install` has put there, or `--dev` with what the workspace's tests have built and
+/// its debug checks, `--chip CHIP` instead of this computer's cores, and
 /// numbers of ranks.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
     wheels: Option<String>,
     abi: Abi,
     prefix: Option<PathBuf>,
+    is_dev: bool,
     chip: Option<String>,
     ranks: Vec<u32>,
 }
@@ -57,6 +58,7 @@ impl Plan {
             wheels: None,
             abi: Abi::Mpich,
             prefix: None,
+            is_dev: false,
             chip: None,
             ranks: Vec::new(),
         };
@@ -67,6 +69,7 @@ impl Plan {
             match &**argument {
                 "--wheels" => plan.wheels = Some(value()?.clone()),
                 "--prefix" => plan.prefix = Some(value()?.into()),
+                "--dev" => plan.is_dev = true,
                 "--chip" => plan.chip = Some(value()?.clone()),
                 "--abi" => {
                     let text = value()?;
@@ -94,38 +97,13 @@ impl Plan {
 /// When the suite could not be had, or a test failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let plan = Plan::of(arguments)?;
-    let installed = mpi::installed(root, plan.prefix.as_deref())?;
-    judge(root, &plan, &installed)
-}
-
-/// Runs the suite with two ranks, by the published wheel, on what the tests of the workspace have built.
-///
-/// # Errors
-/// As [`run`].
-pub fn ci(root: &Path) -> Result<(), String> {
-    let prefix = root.join("target/mpi-suites/dev");
-    let build = mpi::Build {
-        profile: mpi::Profile::Dev,
-        // As its tests do, so that nothing is built again.
-        beside: &["corecast-py"],
-        ..mpi::Build::RELEASE
+    let installed = match plan.is_dev {
+        true => dev(root)?,
+        false => mpi::installed(root, plan.prefix.as_deref())?,
     };
-    mpi::install(root, &prefix, &build)?;
-    let plan = Plan {
-        wheels: None,
-        abi: Abi::Mpich,
-        prefix: None,
-        chip: None,
-        ranks: vec![2],
-    };
-    judge(root, &plan, &prefix)
-}
-
-/// Runs the suite on libraries that are installed.
-fn judge(root: &Path, plan: &Plan, installed: &Path) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let prefix = environment(&folder, installed, plan)?;
+    let prefix = environment(&folder, &installed, &plan)?;
     let sources = sources(&folder, &prefix, plan.wheels.as_deref())?;
     let mut rows = String::new();
     let mut failed = 0;
@@ -160,6 +138,19 @@ fn judge(root: &Path, plan: &Plan, installed: &Path) -> Result<(), String> {
         0 => Ok(()),
         failed => Err(format!("{failed} tests of the suite fail")),
     }
+}
+
+/// Where all is installed that the tests of the workspace have built.
+fn dev(root: &Path) -> Result<PathBuf, String> {
+    let prefix = root.join("target/mpi-suites/dev");
+    let build = mpi::Build {
+        profile: mpi::Profile::Dev,
+        // As those tests do, so that nothing is built again.
+        beside: &["corecast-py"],
+        ..mpi::Build::RELEASE
+    };
+    mpi::install(root, &prefix, &build)?;
+    Ok(prefix)
 }
 
 /// The Python environment with mpi4py for the ABI of the plan, made if it is not there.
@@ -329,17 +320,20 @@ mod tests {
             wheels: None,
             abi: Abi::Mpich,
             prefix: None,
+            is_dev: false,
             chip: None,
             ranks: RANKS.to_vec(),
         };
         assert_eq!(plan(&[]), Ok(plain));
         let words = [
             "8", "--wheels", "w", "3", "--chip", "scc", "--abi", "standard", "--prefix", "p",
+            "--dev",
         ];
         let all = Plan {
             wheels: Some("w".to_owned()),
             abi: Abi::Standard,
             prefix: Some("p".into()),
+            is_dev: true,
             chip: Some("scc".to_owned()),
             ranks: vec![8, 3],
         };
