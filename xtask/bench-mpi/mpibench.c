@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* One benchmark for every MPI library: plain MPI-1 calls, so that one binary per ABI runs on all
- * libraries of that ABI.
+/* One benchmark for every MPI library: plain MPI calls, so that one binary per ABI runs on all
+ * libraries of that ABI. Messages and collectives are in this file; what came after MPI-1 is in
+ * onesided.c, types.c, files.c, neighbours.c and threads.c, whose tests take their time by what
+ * bench.h has of here.
  *
  *   mpibench [--blocks] [--seconds S] [--sizes A,B,...] [--gauge FILE] TEST...
  *
  * prints, from rank 0, one line per test and size:  row TEST BYTES P50 P99 MIN ITERATIONS
- * in microseconds; for bw and bibw in MB/s (10^6 B/s; P99 and MIN are the slow end and the best).
+ * in microseconds; for tests whose names end with bw in MB/s (10^6 B/s; P99 and MIN are the slow end
+ * and the best).
  *
  * --gauge: a hypervisor moves virtual cores, some times a second, between places that share a cache
  * and places that do not. Before and after each iteration ranks 0 and 1 pass a line to and fro in
@@ -30,8 +33,8 @@
  * of single ones.
  */
 #define _GNU_SOURCE
+#include "bench.h"
 #include <fcntl.h>
-#include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,21 +42,22 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { WINDOW = 64, BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, KEPT_MIN = 5, WARM = 12, SIZES_MAX = 40 };
+enum { BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, KEPT_MIN = 5, WARM = 12, SIZES_MAX = 40 };
 enum { STEPS = 10000, STEP = 16000 };
 #define LATE_US 1000.0
 #define FAR_US 0.15 /* one way; a shared cache hands a line over in 0.03 to 0.11 */
 #define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
 
-static int me, ranks, blocks;
+int me, ranks;
+char *in, *out;
+static int blocks;
 static double budget = 0.12;
 static size_t sizes[SIZES_MAX];
 static int size_count;
-static char *in, *out;
 static double times[ITER_MAX], worst[ITER_MAX], distance[ITER_MAX + 1];
 static volatile uint64_t *gauge;
 
-static double now(void) {
+double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
@@ -118,7 +122,7 @@ static void rows(const char *test, size_t bytes, double *value, int n, double ra
   fflush(stdout);
 }
 
-static void wrong(const char *test, size_t bytes) {
+void wrong(const char *test, size_t bytes) {
   fprintf(stderr, "mpibench: rank %d: wrong data after %s of %zu bytes\n", me, test, bytes);
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
@@ -166,28 +170,35 @@ static double window(size_t n, int both) {
 }
 
 /* Needs no collective: ranks 0 and 1 alone take part. */
-static void pair(const char *test, size_t n) {
-  int is_latency = !strcmp(test, "latency"), both = !strcmp(test, "bibw");
+void timed_pair(const char *test, size_t n, pair_operation once, double parts, double bytes) {
   double each = 0;
-  if (me > 1) return;
-  memset(out, 'a' + me, n);
-  memset(in, 0, n);
   for (int i = 0; i < WARM; i++) {
-    double t = is_latency ? round_trip(n) : window(n, both);
+    double t = once(n);
     each = i > 1 && t > each ? each : t;
   }
-  if (me == 1 || is_latency || both)
-    if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
   int count = affordable_here(each);
   if (me == 0) MPI_Send(&count, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
   else MPI_Recv(&count, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   for (int i = 0; i < count; i++) {
     distance[i] = measure_distance();
-    double t = is_latency ? round_trip(n) : window(n, both);
-    times[i] = is_latency ? t / 2 : t;
+    times[i] = once(n) / parts;
   }
   distance[count] = measure_distance();
-  rows(test, n, times, count, is_latency ? 0 : (double)n * WINDOW * (both ? 2 : 1));
+  rows(test, n, times, count, bytes);
+}
+
+static double window_one(size_t n) { return window(n, 0); }
+static double window_both(size_t n) { return window(n, 1); }
+
+static void pair(const char *test, size_t n) {
+  int is_latency = !strcmp(test, "latency"), both = !strcmp(test, "bibw");
+  if (me > 1) return;
+  memset(out, 'a' + me, n);
+  memset(in, 0, n);
+  if (is_latency) timed_pair(test, n, round_trip, 2, 0);
+  else timed_pair(test, n, both ? window_both : window_one, 1, (double)n * WINDOW * (both ? 2 : 1));
+  if (me == 1 || is_latency || both)
+    if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
 }
 
 /* ---- collectives ---- */
@@ -237,13 +248,12 @@ static int begin_together(double *start) {
   return in_time;
 }
 
-static void everybody(const char *c, size_t n) {
-  checked(c, n);
+void timed_everybody(const char *c, size_t n, operation once, int gathers) {
   double each = 0;
   for (int i = 0; i < WARM; i++) {
     MPI_Barrier(MPI_COMM_WORLD);
     double t = now();
-    collective(c, n);
+    once(n);
     t = now() - t;
     each = i > 1 && t > each ? each : t;
   }
@@ -252,7 +262,7 @@ static void everybody(const char *c, size_t n) {
     for (int i = 0; i < count; i++) {
       MPI_Barrier(MPI_COMM_WORLD);
       double t = now();
-      for (int k = 0; k < BLOCK; k++) collective(c, n);
+      for (int k = 0; k < BLOCK; k++) once(n);
       times[i] = (now() - t) / BLOCK;
     }
     MPI_Reduce(times, worst, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -262,15 +272,25 @@ static void everybody(const char *c, size_t n) {
   int count = affordable(each + 6);
   for (int i = 0; i < count; i++) {
     double start = 0;
+    if (gathers) MPI_Barrier(MPI_COMM_WORLD);
     distance[i] = measure_distance();
     int in_time = begin_together(&start);
-    collective(c, n);
+    once(n);
     times[i] = in_time ? now() - start : 1e12;
   }
   distance[count] = measure_distance();
   MPI_Reduce(times, worst, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   for (int i = 0; i < count && me == 0; i++) if (worst[i] > 1e11) worst[i] = -1;
   rows(c, n, worst, count, 0);
+}
+
+static const char *current;
+static void collective_once(size_t n) { collective(current, n); }
+
+static void everybody(const char *c, size_t n) {
+  checked(c, n);
+  current = c;
+  timed_everybody(c, n, collective_once, 0);
 }
 
 /* ---- late ranks ---- */
@@ -355,12 +375,14 @@ static void run(const char *test) {
     else if (!strcmp(name, "latency") || !strcmp(name, "bw") || !strcmp(name, "bibw")) pair(name, n);
     else if (!strcmp(name, "steps")) steps(n);
     else if (!strcmp(name, "barrier")) { if (i == 0) everybody(name, 0); }
+    else if (one_sided(name, n) || types(name, n) || files(name, n) || neighbours(name, n) || threads(name, n)) {}
     else everybody(name, n);
   }
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
+  int has_threads = argc > 1 && strstr(argv[argc - 1], "thread") != NULL, provided = 0;
+  MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const char *list = "8,1024,65536";

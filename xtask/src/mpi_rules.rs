@@ -155,12 +155,12 @@ pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let corecast = command(root)?;
-    let source = root.join("xtask/bench-mpi/coll.c");
+    let sources = [root.join("xtask/bench-mpi/coll.c")];
     let library = |name: &str, wheel: &str| -> Result<Library, String> {
         let prefix = venv(&folder, name, wheel, wheels)?;
         let program = folder.join(format!("coll-{name}"));
         compile(
-            &source,
+            &sources,
             &prefix.join("include"),
             &prefix.join("lib"),
             &program,

@@ -34,6 +34,16 @@ pub enum Origin {
     Intel,
 }
 
+/// The benchmark.
+const SOURCES: [&str; 6] = [
+    "mpibench.c",
+    "onesided.c",
+    "types.c",
+    "files.c",
+    "neighbours.c",
+    "threads.c",
+];
+
 /// Variables that MPICH's own tests set where ranks share cores.
 const MPICH_YIELDS: [(&str, &str); 3] = [
     ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1"),
@@ -138,7 +148,7 @@ impl Library {
 /// All that were asked for and can be had; says what it does, and what is missing.
 pub fn all(root: &Path, folder: &Path, options: &Options) -> Result<Vec<Library>, String> {
     let is_wanted = |name: &str| options.libraries.iter().any(|wanted| wanted == name);
-    let source = root.join("xtask/bench-mpi/mpibench.c");
+    let sources = SOURCES.map(|name| root.join("xtask/bench-mpi").join(name));
     let mut found = Vec::new();
     let mut mpich_program = None;
     let wheels = options.wheels.as_deref();
@@ -159,7 +169,7 @@ pub fn all(root: &Path, folder: &Path, options: &Options) -> Result<Vec<Library>
                 _ => {
                     let (headers, libraries) = (prefix.join("include"), prefix.join("lib"));
                     let program = folder.join(format!("mpibench-{name}"));
-                    compile(&source, &headers, &libraries, &program)?
+                    compile(&sources, &headers, &libraries, &program)?
                 }
             };
             Ok((prefix, program))
@@ -189,7 +199,7 @@ pub fn all(root: &Path, folder: &Path, options: &Options) -> Result<Vec<Library>
             None => {
                 let headers = root.join("crates/mpi/include/mpich");
                 let program = folder.join("mpibench-corecast");
-                compile(&source, &headers, &ours.prefix, &program)?
+                compile(&sources, &headers, &ours.prefix, &program)?
             }
         };
         found.insert(0, ours);
@@ -255,13 +265,15 @@ pub fn floor(root: &Path, folder: &Path) -> Result<PathBuf, String> {
 }
 
 pub fn compile(
-    source: &Path,
+    sources: &[PathBuf],
     headers: &Path,
     libraries: &Path,
     program: &Path,
 ) -> Result<PathBuf, String> {
     let mut cc = Command::new("cc");
-    cc.args(["-O2", "-o"]).arg(program).arg(source);
+    cc.args(["-O2", "-pthread", "-o"])
+        .arg(program)
+        .args(sources);
     cc.arg("-I").arg(headers);
     cc.arg("-L").arg(libraries).arg("-lmpi");
     quietly(&mut cc)?;

@@ -53,7 +53,7 @@ impl Drop for Gauge {
 /// All figures: of each key and library one per repetition.
 #[derive(Default, Debug)]
 pub struct Results {
-    /// P50 in microseconds, for `bw` and `bibw` in MB/s.
+    /// P50 in microseconds, for tests whose names end with `bw` in MB/s.
     pub figures: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>>,
     /// P99 in the same unit.
     pub tails: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>>,

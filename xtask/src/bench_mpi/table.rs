@@ -15,7 +15,7 @@ const OURS: &str = "corecast";
 
 /// Whether larger is better.
 fn is_rate(test: &str) -> bool {
-    matches!(test.trim_end_matches(FAR), "bw" | "bibw")
+    test.trim_end_matches(FAR).ends_with("bw")
 }
 
 /// What the machine allows, as a table.
@@ -62,7 +62,7 @@ pub fn ratio(results: &Results, key: &Key, names: &[&str]) -> Option<(f64, Strin
 pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
     let mut text = String::new();
     for (name, keys) in parts(results, groups) {
-        let _ = writeln!(text, "\n{name} (us; bw, bibw: MB/s; P50)\n");
+        let _ = writeln!(text, "\n{name} (us; of names with bw: MB/s; P50)\n");
         let _ = writeln!(
             text,
             "| test | bytes | {} | time, to the best of the others |",
