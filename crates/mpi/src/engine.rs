@@ -13,6 +13,7 @@
 mod broadcast;
 mod counters;
 mod flight;
+mod memory;
 mod packet;
 mod queues;
 mod reach;
@@ -30,7 +31,8 @@ use packet::{Packet, PacketKind};
 use queues::{Arrived, Body, Posted, Queues};
 
 pub use counters::Counters;
-pub use flight::{Flight, Landed, Memory};
+pub use flight::{Flight, Landed};
+pub use memory::Memory;
 pub use packet::{CONTEXT_MAX, packet_words};
 
 /// When a send is complete.
@@ -78,6 +80,8 @@ pub struct Engine {
     eager_max: usize,
     packet_max: usize,
     first_max: usize,
+    /// What lies apart is packed here, a packet at a time.
+    scratch: Vec<u8>,
     matter: Matter,
 }
 
@@ -144,6 +148,7 @@ impl Engine {
             first_max: packet_max.min(transport.first_max()),
             eager_max: packet_max.min(transport.eager_max()),
             transport,
+            scratch: Vec::new(),
             matter: Matter {
                 rank,
                 reads_remotely,
@@ -193,7 +198,8 @@ impl Engine {
         }
         let head = Packet::eager(context, tag).head();
         // SAFETY: who sends vouches for the memory.
-        let is_sent = self.transport.send(to, head, unsafe { memory.bytes() });
+        let body = unsafe { memory.part(0..memory.bytes, &mut self.scratch) };
+        let is_sent = self.transport.send(to, head, body);
         if is_sent {
             self.matter.counters.sent += 1;
             self.matter.counters.sent_bytes += memory.bytes as u64;
@@ -281,8 +287,11 @@ impl Engine {
                 tag,
                 word,
             };
+            // It may be long, which what is kept for packets has not to be.
+            let mut packed = Vec::new();
             // SAFETY: who sends vouches for the memory.
-            matter.arrive(to, packet.head(), unsafe { memory.bytes() });
+            let body = unsafe { memory.part(0..memory.bytes, &mut packed) };
+            matter.arrive(to, packet.head(), body);
             return flight.map(Flight);
         }
         let flight = matter.flights.add(State::Sending {
@@ -300,7 +309,7 @@ impl Engine {
                 matter.counters.announced.count(memory.bytes);
                 // Where nobody is to read it, the first bytes follow instead of an address.
                 let address = match matter.reads_remotely {
-                    true => memory.address as u64,
+                    true => memory.readable_at(),
                     false => 0,
                 };
                 let words = [memory.bytes as u64, address];
@@ -325,13 +334,15 @@ impl Engine {
     /// read them from here: they are on their way while its receiver asks for the rest.
     fn send_first(&mut self, to: u32, memory: Memory, flight: u32) {
         let matter = &mut self.matter;
-        if matter.reads_remotely || matter.waiting != 0 || self.first_max == 0 {
+        let is_read = matter.reads_remotely && memory.readable_at() != 0;
+        if is_read || matter.waiting != 0 || self.first_max == 0 {
             return;
         }
         let first = memory.prefix(self.first_max);
         let head = Packet::control(PacketKind::First, u64::from(flight)).head();
         // SAFETY: who sends vouches for the memory.
-        if self.transport.send(to, head, unsafe { first.bytes() }) {
+        let body = unsafe { first.part(0..first.bytes, &mut self.scratch) };
+        if self.transport.send(to, head, body) {
             matter.flights.has_sent(flight, first.bytes);
         }
     }
@@ -459,9 +470,7 @@ impl Engine {
         for pull in std::mem::take(&mut self.matter.pulls) {
             let memory = self.matter.flights.memory(pull.flight);
             let bytes = pull.bytes.min(memory.bytes);
-            // SAFETY: who receives vouches for the memory.
-            let into = unsafe { memory.prefix(bytes).bytes_mut() };
-            if !self.transport.read(pull.from, pull.address, into) {
+            if !self.read(&pull, memory.prefix(bytes)) {
                 // It was possible a moment ago; from now on bytes are sent.
                 self.matter.reads_remotely = false;
                 self.matter.ask(pull.from, pull.theirs, pull.flight);
@@ -475,27 +484,68 @@ impl Engine {
         has_some
     }
 
+    /// Reads bytes from the memory of another rank; `false`: that is not possible.
+    fn read(&mut self, pull: &Pull, memory: Memory) -> bool {
+        if !memory.is_apart() {
+            // SAFETY: who receives vouches for the memory.
+            let into = unsafe { memory.bytes_mut() };
+            return self.transport.read(pull.from, pull.address, into);
+        }
+        self.scratch.resize(self.packet_max, 0);
+        (0..memory.bytes).step_by(self.packet_max).all(|offset| {
+            let bytes = self.packet_max.min(memory.bytes - offset);
+            let into = &mut self.scratch[..bytes];
+            let address = pull.address + offset as u64;
+            let is_read = self.transport.read(pull.from, address, into);
+            if is_read {
+                // SAFETY: who receives vouches for the memory.
+                unsafe { memory.put(offset, into) };
+            }
+            is_read
+        })
+    }
+
     /// Sends further packets of streams, as long as there is room.
+    ///
+    /// Where memory is in many small pieces, who sends from it often receives into it, too, as
+    /// neighbours do with the edges of their fields. Then streams take turns, and what comes is taken
+    /// between: pieces that are close are touched at about the same time.
     fn stream(&mut self) -> bool {
         let mut has_moved = false;
-        let mut streams = std::mem::take(&mut self.matter.streams);
-        streams.retain_mut(|stream| {
-            while stream.offset < stream.memory.bytes {
-                let end = (stream.offset + self.packet_max).min(stream.memory.bytes);
+        while self.stream_once() {
+            has_moved = true;
+            let matter = &mut self.matter;
+            if !matter.streams.iter().any(|stream| stream.memory.is_apart()) {
+                break;
+            }
+            let mut take = |from, head, body: &[u8]| matter.arrive(from, head, body);
+            self.transport.receive(None, &mut take);
+        }
+        has_moved
+    }
+
+    /// A turn of all streams: one packet of what lies apart, of all else as many as there is room for.
+    fn stream_once(&mut self) -> bool {
+        let mut has_moved = false;
+        self.matter.streams.retain_mut(|stream| {
+            let Stream { memory, offset, .. } = stream;
+            while *offset < memory.bytes {
+                let end = (*offset + self.packet_max).min(memory.bytes);
                 let packet = Packet::control(PacketKind::Data, u64::from(stream.theirs));
                 // SAFETY: who sends vouches for the memory.
-                let body = unsafe { &stream.memory.bytes()[stream.offset..end] };
+                let body = unsafe { memory.part(*offset..end, &mut self.scratch) };
                 if !self.transport.send(stream.to, packet.head(), body) {
                     return true;
                 }
                 has_moved = true;
-                stream.offset = end;
+                *offset = end;
+                if memory.is_apart() && end < memory.bytes {
+                    return true;
+                }
             }
             self.matter.flights.complete(stream.flight);
             false
         });
-        streams.append(&mut self.matter.streams);
-        self.matter.streams = streams;
         has_moved
     }
 
@@ -506,6 +556,7 @@ impl Engine {
             return false;
         }
         let before = matter.waiting;
+        let scratch = &mut self.scratch;
         for (to, outbox) in (0..).zip(&mut matter.outboxes) {
             while let Some(next) = outbox.front() {
                 let words;
@@ -516,7 +567,7 @@ impl Engine {
                         &words[..]
                     }
                     // SAFETY: who sends vouches for the memory.
-                    Load::Memory(memory, _) => unsafe { memory.bytes() },
+                    Load::Memory(memory, _) => unsafe { memory.part(0..memory.bytes, scratch) },
                 };
                 if !self.transport.send(to, next.head, body) {
                     break;

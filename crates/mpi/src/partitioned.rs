@@ -18,7 +18,7 @@ use crate::handle::{CommId, PROC_NULL};
 use crate::partitions::Partitions;
 use crate::process::Process;
 use crate::pt2pt::Begin;
-use crate::request::Request;
+use crate::request::{Kept, Request};
 use crate::status::Status;
 
 /// A partitioned message, to be started again and again.
@@ -160,7 +160,7 @@ impl Process {
         let memory = Memory::of(&mut bytes);
         let sent = self.engine.send(context, to, tag, memory, Mode::Standard)?;
         if let Some(flight) = sent {
-            self.leave_alone(Request::of_send(comm, flight, Some(bytes)));
+            self.leave_alone(Request::of_send(comm, flight, Kept::Packed(bytes)));
         }
         Ok(number)
     }

@@ -11,7 +11,7 @@ use crate::error::{Class, Error, Result};
 use crate::handle::{ANY_SOURCE, ANY_TAG, CommId, MessageId, PROC_NULL, RequestId, SessionId};
 use crate::partitions::Partitions;
 use crate::process::Process;
-use crate::request::{Buffered, Request, Scattered, Source, Started, received};
+use crate::request::{Buffered, Kept, Request, Source, Started, received};
 use crate::status::Status;
 use crate::transport::Wanted;
 
@@ -66,22 +66,18 @@ pub struct Sought {
     source: Source,
 }
 
-/// The bytes of a message, where they lie or packed.
-enum Load {
-    Whole(Memory),
-    Packed(Box<[u8]>),
-}
+/// The bytes of a message: where they lie, and what is kept until they are gone.
+type Load = (Memory, Kept);
 
-impl Load {
-    #[inline]
-    fn of(buffer: &Buffer, datatype: &Type, mode: SendMode) -> Result<Self> {
-        if mode != SendMode::Buffered
-            && let Some(bytes) = datatype.contiguous_bytes(buffer.count)
-        {
-            return contiguous(buffer, datatype, bytes).map(Self::Whole);
-        }
-        packed(buffer, datatype).map(Self::Packed)
+#[inline]
+fn load(buffer: &Buffer, datatype: &Arc<Type>, mode: SendMode) -> Result<Load> {
+    if mode != SendMode::Buffered {
+        return place(buffer, datatype);
     }
+    let mut packed = packed(buffer, datatype)?;
+    // SAFETY: the request keeps what was packed as long as the message needs it.
+    let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
+    Ok((memory, Kept::Packed(packed)))
 }
 
 /// Makes an operation again and again.
@@ -110,12 +106,12 @@ impl Prepared {
     pub(crate) fn start(&self, process: &mut Process) -> Result<Started> {
         Ok(match self {
             Self::Send(buffer, datatype, target, comm, mode) => {
-                let load = Load::of(buffer, datatype, *mode)?;
+                let load = load(buffer, datatype, *mode)?;
                 Started::Request(process.send_load(load, *target, *comm, *mode)?)
             }
             Self::Recv(buffer, datatype, sought, comm) => {
-                let room = room(*buffer, datatype)?;
-                Started::Request(process.recv_into(room, sought.clone(), *comm)?)
+                let load = place(buffer, datatype)?;
+                Started::Request(process.recv_into(load, sought.clone(), *comm)?)
             }
             Self::Operation(operation) => Started::Operation(operation.begin(process)?),
         })
@@ -181,7 +177,7 @@ impl Process {
         let Some(landed) = landed else {
             return Ok(None);
         };
-        received(landed, &Source::Known(from), memory.bytes, None).map(Some)
+        received(landed, &Source::Known(from), memory.bytes).map(Some)
     }
 
     /// Context, world rank of the peer and memory of a message, if the peer is one rank, the memory lies
@@ -216,7 +212,7 @@ impl Process {
         let Some(target) = self.target(to, tag, comm)? else {
             return Ok(Request::done(comm, Status::EMPTY));
         };
-        let load = Load::of(&buffer, self.committed(buffer.datatype)?, mode)?;
+        let load = load(&buffer, self.committed(buffer.datatype)?, mode)?;
         self.send_load(load, Some(target), comm, mode)
     }
 
@@ -241,7 +237,7 @@ impl Process {
     #[inline]
     fn send_load(
         &mut self,
-        load: Load,
+        (memory, kept): Load,
         target: Option<Target>,
         comm: CommId,
         mode: SendMode,
@@ -254,27 +250,17 @@ impl Process {
             SendMode::Synchronous => Mode::Synchronous,
             _ => Mode::Standard,
         };
-        let mut packed = match load {
-            Load::Whole(memory) => {
-                let sent = self.engine.send(context, to, tag, memory, sync)?;
-                return Ok(sent.map_or(done, |flight| Request::of_send(comm, flight, None)));
-            }
-            Load::Packed(packed) => packed,
-        };
-        let bytes = packed.len();
-        // SAFETY: the request keeps what was packed as long as the message needs it.
-        let memory = unsafe { Memory::new(packed.as_mut_ptr(), bytes) };
         if mode == SendMode::Buffered {
-            self.room_for(comm, bytes)?;
+            self.room_for(comm, memory.bytes)?;
         }
         let sent = self.engine.send(context, to, tag, memory, sync)?;
         let Some(flight) = sent else { return Ok(done) };
-        let mut request = Request::of_send(comm, flight, Some(packed));
+        let mut request = Request::of_send(comm, flight, kept);
         if mode != SendMode::Buffered {
             return Ok(request);
         }
         request.buffered = Some(Box::new(Buffered {
-            bytes: bytes.saturating_add(BSEND_OVERHEAD),
+            bytes: memory.bytes.saturating_add(BSEND_OVERHEAD),
             number: self.buffered_begun,
         }));
         self.buffered_begun += 1;
@@ -330,14 +316,14 @@ impl Process {
         let Some(sought) = self.wanted(from, tag, comm)? else {
             return Ok(Request::done(comm, Status::OF_NOBODY));
         };
-        let room = room(buffer, self.committed(buffer.datatype)?)?;
-        self.recv_into(room, Some(sought), comm)
+        let load = place(&buffer, self.committed(buffer.datatype)?)?;
+        self.recv_into(load, Some(sought), comm)
     }
 
     #[inline]
     fn recv_into(
         &mut self,
-        (memory, scattered): Room,
+        (memory, kept): Load,
         sought: Option<Sought>,
         comm: CommId,
     ) -> Result<Request> {
@@ -347,7 +333,7 @@ impl Process {
         let (context, sender, tag) = (sought.context, sought.sender, sought.tag);
         let flight = self.engine.recv(context, sender, tag, memory)?;
         let (source, room) = (sought.source, memory.bytes);
-        Ok(Request::of_recv(comm, flight, source, room, scattered))
+        Ok(Request::of_recv(comm, flight, source, room, kept))
     }
 
     /// Begins to receive a message that a probe took.
@@ -358,20 +344,14 @@ impl Process {
         if message == MessageId::NO_PROC {
             return Ok(Request::done(CommId::SELF, Status::OF_NOBODY));
         }
-        let (memory, scattered) = room(buffer, self.committed(buffer.datatype)?)?;
+        let (memory, kept) = place(&buffer, self.committed(buffer.datatype)?)?;
         let Some(probed) = self.messages.remove(message) else {
             let what = "there is no message of this handle, or no longer";
             return Err(Error::new(Class::Request, what));
         };
         let flight = self.engine.recv_taken(probed.taken, memory)?;
         let (comm, room) = (probed.comm, memory.bytes);
-        Ok(Request::of_recv(
-            comm,
-            flight,
-            probed.source,
-            room,
-            scattered,
-        ))
+        Ok(Request::of_recv(comm, flight, probed.source, room, kept))
     }
 
     /// [`Process::begin_send`] with a handle.
@@ -413,7 +393,7 @@ impl Process {
             let tag = (tag != ANY_TAG).then_some(tag);
             let flight = self.engine.recv(context, Some(sender), tag, memory)?;
             let (source, room) = (Source::Known(from), memory.bytes);
-            return self.hold(Request::of_recv(comm, flight, source, room, None));
+            return self.hold(Request::of_recv(comm, flight, source, room, Kept::Nothing));
         }
         let request = self.begin_recv(buffer, from, tag, comm)?;
         self.keep(request)
@@ -580,24 +560,16 @@ fn of_envelope(envelope: &Envelope, source: &Source) -> Status {
     }
 }
 
-/// Where a message goes, and what is unpacked from there later.
-type Room = (Memory, Option<Box<Scattered>>);
-
-/// Memory for a message: the buffer itself, or some that is unpacked later.
+/// The memory of a message: the buffer itself.
 #[inline]
-fn room(buffer: Buffer, datatype: &Arc<Type>) -> Result<Room> {
+fn place(buffer: &Buffer, datatype: &Arc<Type>) -> Result<Load> {
     if let Some(bytes) = datatype.contiguous_bytes(buffer.count) {
-        return Ok((contiguous(&buffer, datatype, bytes)?, None));
+        return Ok((contiguous(buffer, datatype, bytes)?, Kept::Nothing));
     }
-    let mut packed = vec![0; scattered_bytes(&buffer, datatype)?].into_boxed_slice();
-    // SAFETY: the request keeps it as long as the message needs it.
-    let memory = unsafe { Memory::new(packed.as_mut_ptr(), packed.len()) };
-    let scattered = Scattered {
-        packed,
-        buffer,
-        datatype: Arc::clone(datatype),
-    };
-    Ok((memory, Some(Box::new(scattered))))
+    let bytes = scattered_bytes(buffer, datatype)?;
+    // SAFETY: whoever made the buffer promised so, and the request keeps the datatype.
+    let memory = unsafe { Memory::apart(buffer.address, datatype, bytes) };
+    Ok((memory, Kept::Type(Arc::clone(datatype))))
 }
 
 /// The memory of elements that lie in one piece.

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::buffer::Buffer;
 use crate::datatype::Type;
-use crate::datatype::memory::unpack;
 use crate::engine::{Engine, Flight, Landed, Operation};
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
@@ -42,24 +40,25 @@ enum What {
     Inactive,
     Send {
         flight: Flight,
-        /// The bytes of a datatype that is not contiguous, or of a buffered send.
-        _packed: Option<Box<[u8]>>,
+        _kept: Kept,
     },
     Recv {
         flight: Flight,
         source: Source,
         room: usize,
-        scattered: Option<Box<Scattered>>,
+        _kept: Kept,
     },
     /// Something that goes on by itself; its end is found in [`Operations`].
     Operation,
 }
 
-/// Where the bytes of a datatype that is not contiguous go at last.
-pub(crate) struct Scattered {
-    pub packed: Box<[u8]>,
-    pub buffer: Buffer,
-    pub datatype: Arc<Type>,
+/// What a message needs until it has ended.
+pub(crate) enum Kept {
+    Nothing,
+    /// The datatype of elements that lie apart.
+    Type(#[expect(dead_code, reason = "kept for its address")] Arc<Type>),
+    /// The bytes of a buffered send.
+    Packed(#[expect(dead_code, reason = "kept for its address")] Box<[u8]>),
 }
 
 /// What the rank of a sender is in the communicator.
@@ -101,10 +100,10 @@ impl Request {
     }
 
     #[inline]
-    pub(crate) fn of_send(comm: CommId, flight: Flight, packed: Option<Box<[u8]>>) -> Self {
+    pub(crate) fn of_send(comm: CommId, flight: Flight, kept: Kept) -> Self {
         let what = What::Send {
             flight,
-            _packed: packed,
+            _kept: kept,
         };
         Self::new(comm, what)
     }
@@ -115,13 +114,13 @@ impl Request {
         flight: Flight,
         source: Source,
         room: usize,
-        scattered: Option<Box<Scattered>>,
+        kept: Kept,
     ) -> Self {
         let what = What::Recv {
             flight,
             source,
             room,
-            scattered,
+            _kept: kept,
         };
         Self::new(comm, what)
     }
@@ -179,12 +178,7 @@ impl Request {
             return Ok(None);
         };
         let ended = match &mut self.what {
-            What::Recv {
-                source,
-                room,
-                scattered,
-                ..
-            } => received(landed, source, *room, scattered.take()),
+            What::Recv { source, room, .. } => received(landed, source, *room),
             _ => Ok(Status {
                 is_cancelled: landed.is_cancelled,
                 ..Status::EMPTY
@@ -208,27 +202,12 @@ impl Request {
 
 /// The status of a message that has come, its bytes being where they belong.
 #[inline]
-pub(crate) fn received(
-    landed: Landed,
-    source: &Source,
-    room: usize,
-    scattered: Option<Box<Scattered>>,
-) -> Result<Status> {
+pub(crate) fn received(landed: Landed, source: &Source, room: usize) -> Result<Status> {
     if landed.is_cancelled {
         return Ok(Status {
             is_cancelled: true,
             ..Status::EMPTY
         });
-    }
-    if let Some(scattered) = scattered {
-        let Scattered {
-            packed,
-            buffer,
-            datatype,
-        } = &*scattered;
-        let packed = &packed[..landed.bytes.min(packed.len())];
-        // SAFETY: who received vouches for the memory; `packed` is the library's own.
-        unsafe { unpack(datatype, buffer.address, buffer.count, 0, packed) };
     }
     let status = Status {
         source: source.rank(landed.from),

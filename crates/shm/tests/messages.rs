@@ -3,8 +3,11 @@
 //! bytes, in the order of its sender.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::thread;
 
+use corecast_mpi::datatype::{Recipe, Type};
+use corecast_mpi::handle::TypeId;
 use corecast_mpi::transport::Transport as _;
 use corecast_mpi::{Engine, Flight, Landed, Memory, Mode};
 use corecast_shm::{Port, Segment};
@@ -17,6 +20,80 @@ struct Message {
     tag: i32,
     bytes: usize,
     mode: Mode,
+    /// Whether its bytes lie apart, where it comes from and where it goes to.
+    is_apart: [bool; 2],
+}
+
+/// Memory for a message: its bytes in one piece, or with gaps behind every third.
+struct Place {
+    memory: Vec<u8>,
+    bytes: usize,
+    triples: Option<Arc<Type>>,
+}
+
+/// What is in a gap, and stays there.
+const GAP: u8 = 0xee;
+
+impl Place {
+    fn of(contents: &[u8], is_apart: bool) -> Self {
+        let bytes = contents.len();
+        if !is_apart {
+            let memory = contents.to_vec();
+            return Self {
+                memory,
+                bytes,
+                triples: None,
+            };
+        }
+        let mut memory = vec![GAP; bytes.div_ceil(3) * 5];
+        for (triple, part) in memory.chunks_mut(5).zip(contents.chunks(3)) {
+            triple[..part.len()].copy_from_slice(part);
+        }
+        let byte = Type::named(TypeId::BYTE).expect("a predefined datatype");
+        let together = Recipe::Contiguous {
+            count: 3,
+            of: Arc::new(byte),
+        };
+        let together = Type::new(together).expect("three bytes");
+        let resized = Recipe::Resized {
+            lower: 0,
+            extent: 5,
+            of: Arc::new(together),
+        };
+        let triples = Type::new(resized).expect("five bytes");
+        Self {
+            memory,
+            bytes,
+            triples: Some(Arc::new(triples)),
+        }
+    }
+
+    /// # Safety
+    /// It lives until the operation that this is given to is complete.
+    unsafe fn memory(&mut self) -> Memory {
+        let address = self.memory.as_mut_ptr();
+        // SAFETY: the caller's promise; elements take five bytes each.
+        unsafe {
+            match &self.triples {
+                None => Memory::new(address, self.bytes),
+                Some(triples) => Memory::apart(address, triples, self.bytes),
+            }
+        }
+    }
+
+    fn contents(self) -> Vec<u8> {
+        if self.triples.is_none() {
+            return self.memory;
+        }
+        let mut rest = self.bytes;
+        let triple = |triple: &[u8]| {
+            let bytes = rest.min(3);
+            rest -= bytes;
+            assert!(triple[3..].iter().all(|&gap| gap == GAP), "bytes in a gap");
+            triple[..bytes].to_vec()
+        };
+        self.memory.chunks(5).flat_map(triple).collect()
+    }
 }
 
 /// How a rank asks for what is sent to it.
@@ -35,12 +112,14 @@ enum Asks {
 fn message(ranks: u32) -> impl Strategy<Value = Message> {
     let bytes = prop_oneof![0..200_usize, 15_000..18_000_usize, 10_000..300_000_usize];
     let mode = prop_oneof![4 => Just(Mode::Standard), 1 => Just(Mode::Synchronous)];
-    (0..ranks, 0..ranks, 0..3, bytes, mode).prop_map(|(from, to, tag, bytes, mode)| Message {
+    let parts = (0..ranks, 0..ranks, 0..3, bytes, mode, any::<[bool; 2]>());
+    parts.prop_map(|(from, to, tag, bytes, mode, is_apart)| Message {
         from,
         to,
         tag,
         bytes,
         mode,
+        is_apart,
     })
 }
 
@@ -65,15 +144,16 @@ fn contents(number: usize, bytes: usize) -> Vec<u8> {
 
 struct Receive {
     flight: Flight,
-    buffer: Vec<u8>,
+    buffer: Place,
 }
 
 /// Runs one rank; what it received, in the order in which it asked.
 fn run(mut engine: Engine, rank: u32, messages: &[Message], asks: Asks) -> Vec<(Landed, Vec<u8>)> {
-    let mut outgoing: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut outgoing: Vec<(usize, Place)> = Vec::new();
     let ours = messages.iter().enumerate();
     for (number, message) in ours.filter(|(_, message)| message.from == rank) {
-        outgoing.push((number, contents(number, message.bytes)));
+        let place = Place::of(&contents(number, message.bytes), message.is_apart[0]);
+        outgoing.push((number, place));
     }
     let mut sends = Vec::new();
     let mut receives = Vec::new();
@@ -96,16 +176,16 @@ fn run(mut engine: Engine, rank: u32, messages: &[Message], asks: Asks) -> Vec<(
         if let Some((number, bytes)) = outgoing.get_mut(next) {
             let message = &messages[*number];
             // SAFETY: `outgoing` is not changed before the run is over.
-            let memory = unsafe { Memory::new(bytes.as_mut_ptr(), bytes.len()) };
+            let memory = unsafe { bytes.memory() };
             let sent = engine.send(5, message.to, message.tag, memory, message.mode);
             sends.extend(sent.expect("nobody dies"));
             next += 1;
             has_moved = true;
         }
         if let Some(message) = wanted.front() {
-            let mut buffer = vec![0; largest];
+            let mut buffer = Place::of(&vec![0; largest], message.is_apart[1]);
             // SAFETY: the buffer's memory stays where it is until the flight has landed.
-            let memory = unsafe { Memory::new(buffer.as_mut_ptr(), buffer.len()) };
+            let memory = unsafe { buffer.memory() };
             let flight = match asks {
                 Asks::Exactly => {
                     Some(engine.recv(5, Some(message.from), Some(message.tag), memory))
@@ -143,7 +223,7 @@ fn run(mut engine: Engine, rank: u32, messages: &[Message], asks: Asks) -> Vec<(
         engine.release(flight);
     }
     for Receive { flight, buffer } in receives {
-        done.push((engine.release(flight), buffer));
+        done.push((engine.release(flight), buffer.contents()));
     }
     // Others may still need this rank's answers: its last words are in the rings already.
     engine.transport().finish();
@@ -189,26 +269,36 @@ proptest! {
 
 #[test]
 fn a_message_that_is_too_long_is_cut_off_and_says_its_length() {
-    for bytes in [100, 20_000] {
+    for (bytes, is_apart) in [(100, false), (20_000, false), (100, true), (20_000, true)] {
         let segment = Segment::create(1).expect("memory for one rank");
         let mut engine = Engine::new(Box::new(Port::on(&segment, 0).expect("the rank is free")));
         let mut long = contents(1, bytes);
-        let mut short = [0_u8; 10];
+        let mut short = Place::of(&[0; 10], is_apart);
         // SAFETY: both live until the end of the test.
-        let (from, into) = unsafe {
-            (
-                Memory::new(long.as_mut_ptr(), bytes),
-                Memory::new(short.as_mut_ptr(), 10),
-            )
-        };
+        let (from, into) = unsafe { (Memory::new(long.as_mut_ptr(), bytes), short.memory()) };
         let sent = engine
             .send(0, 0, 1, from, Mode::Standard)
             .expect("nobody dies");
         assert_eq!(sent, None);
         let flight = engine.recv(0, None, None, into).expect("nobody dies");
         assert_eq!(engine.release(flight).bytes, bytes);
-        assert_eq!(short[..], long[..10]);
+        assert_eq!(short.contents(), long[..10]);
     }
+}
+
+#[test]
+fn a_rank_may_send_itself_what_lies_in_the_same_memory() {
+    let segment = Segment::create(1).expect("memory for one rank");
+    let mut engine = Engine::new(Box::new(Port::on(&segment, 0).expect("the rank is free")));
+    let mut place = Place::of(&contents(1, 300), true);
+    let message = place.memory[..300].to_vec();
+    // SAFETY: it lives until the end of the test.
+    let (from, into) = unsafe { (Memory::new(place.memory.as_mut_ptr(), 300), place.memory()) };
+    let flight = engine.recv(0, None, None, into).expect("nobody dies");
+    let sent = engine.send(0, 0, 1, from, Mode::Standard);
+    assert_eq!(sent.expect("nobody dies"), None);
+    assert_eq!(engine.release(flight).bytes, 300);
+    assert_eq!(place.contents(), message);
 }
 
 #[test]

@@ -1,77 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages that are on their way, seen from one end.
 
-use crate::copy::copy_slice;
-
-/// A stretch of the calling program's memory, with the promise of [`crate::Buffer`].
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// Where it begins; anything if it has no bytes.
-    pub(crate) address: *mut u8,
-    /// How long it is.
-    pub(crate) bytes: usize,
-}
-
-// SAFETY: as for `Buffer`: an address is a number here.
-unsafe impl Send for Memory {}
-
-impl Memory {
-    /// No memory.
-    pub const NONE: Self = Self {
-        address: std::ptr::null_mut(),
-        bytes: 0,
-    };
-
-    /// `bytes` bytes from `address` on.
-    ///
-    /// # Safety
-    /// They may be read, and written by a receive, until the operation that they are given to is
-    /// complete.
-    #[must_use]
-    pub unsafe fn new(address: *mut u8, bytes: usize) -> Self {
-        Self { address, bytes }
-    }
-
-    /// Memory of the library, which keeps it until the operation is complete.
-    pub(crate) fn of(bytes: &mut [u8]) -> Self {
-        Self {
-            address: bytes.as_mut_ptr(),
-            bytes: bytes.len(),
-        }
-    }
-
-    /// The first `bytes` of them.
-    pub(crate) fn prefix(self, bytes: usize) -> Self {
-        let bytes = bytes.min(self.bytes);
-        Self { bytes, ..self }
-    }
-
-    /// What is there.
-    ///
-    /// # Safety
-    /// The promise made with [`Memory::new`] still holds, and nobody writes there meanwhile.
-    #[inline]
-    pub(crate) unsafe fn bytes<'a>(self) -> &'a [u8] {
-        if self.bytes == 0 {
-            return &[];
-        }
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts(self.address, self.bytes) }
-    }
-
-    /// What is there, to be written.
-    ///
-    /// # Safety
-    /// The promise made with [`Memory::new`] still holds, and nobody else uses it meanwhile.
-    #[inline]
-    pub(crate) unsafe fn bytes_mut<'a>(self) -> &'a mut [u8] {
-        if self.bytes == 0 {
-            return &mut [];
-        }
-        // SAFETY: the caller's promise.
-        unsafe { std::slice::from_raw_parts_mut(self.address, self.bytes) }
-    }
-}
+use super::memory::Memory;
 
 /// A message that is on its way.
 #[derive(PartialEq, Eq, Debug)]
@@ -242,16 +172,8 @@ impl Flights {
     /// The whole message of a posted receive.
     #[inline]
     pub fn fill(&mut self, flight: u32, from: u32, tag: i32, body: &[u8]) {
-        let memory = self.memory(flight).prefix(body.len());
-        let address = body.as_ptr();
-        if memory.address.addr().abs_diff(address.addr()) < memory.bytes {
-            // Sent to itself, with overlapping memory: against the standard, and no reason to crash.
-            // SAFETY: who receives vouches for the memory.
-            unsafe { std::ptr::copy(address, memory.address, memory.bytes) };
-        } else {
-            // SAFETY: as above.
-            copy_slice(&body[..memory.bytes], unsafe { memory.bytes_mut() });
-        }
+        // SAFETY: who receives vouches for the memory.
+        unsafe { self.memory(flight).put(0, body) };
         self.land(flight, Landed::sent(from, tag, body.len()));
     }
 
@@ -275,12 +197,8 @@ impl Flights {
         else {
             return;
         };
-        let end = (*got + body.len()).min(memory.bytes);
-        if *got < end {
-            // SAFETY: who receives vouches for the memory.
-            let into = unsafe { &mut memory.bytes_mut()[*got..end] };
-            copy_slice(&body[..end - *got], into);
-        }
+        // SAFETY: who receives vouches for the memory.
+        unsafe { memory.put(*got, body) };
         *got += body.len();
         if *got >= landed.bytes {
             let landed = *landed;
