@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::arguments::Caller;
 use super::collective::wait;
 use super::comm_new::{complete, make};
-use super::opened::{OpenFile, id_of, no_file, raw};
+use super::opened::{OpenFile, Rooms, id_of, no_file, raw};
 use super::{
     Address, Comm, Datatype, Entered, Errhandler, File, Function, Group, In, Info, Out, Owner,
     call, errors, group, handlers, info, window,
@@ -169,6 +169,7 @@ pub fn file_open<A: Abi>(
             errhandler,
             hints,
             split: None,
+            rooms: Rooms::default(),
         };
         let full = || Error::new(Class::NoMem, "there are too many files");
         let id = mpi.files.table.insert(file).ok_or_else(full)?;

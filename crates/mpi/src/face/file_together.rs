@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::exchange::{At, Given, deal, gather, in_a_row, swap};
 use super::file_access::{Located, Ready, What, Where, alone, locate};
+use super::opened::Rooms;
 use super::{Address, Count, Datatype, Entered};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
@@ -21,6 +22,9 @@ use crate::status::Status;
 /// Bytes between two runs that are read along with them: that takes less time than another call of the
 /// system.
 const GAP: u64 = 4096;
+
+/// Where of so many bytes at least one is wanted, all are read.
+const DENSE: u64 = 4;
 
 /// Whether ranks may have to do with each other in a collective access.
 ///
@@ -142,12 +146,25 @@ impl Meeting {
         runs(all.flat_map(|their| their.within(window)), gap)
     }
 
+    /// Parts to be read: one if much of it is wanted, which spares to look where each gap is.
+    fn read_runs(&self, window: &Range<u64>) -> Vec<Range<u64>> {
+        let wanted = self.theirs.iter().map(|their| their.packed(window).len());
+        let wanted = wanted.sum::<usize>() as u64;
+        let ends = self.theirs.iter().filter_map(|their| their.ends(window));
+        let all = ends.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end));
+        match all {
+            Some(all) if wanted.saturating_mul(DENSE) >= all.end - all.start => vec![all],
+            _ => self.runs(window, GAP),
+        }
+    }
+
     fn write(&self, mpi: &mut Entered, ready: Result<Ready>) -> Result<Status> {
         let (mut given, ready) = match ready {
             Ok(mut ready) => (ready.given(), Ok(ready)),
             Err(error) => (Given::Own(Vec::new()), Err(error)),
         };
-        let (mut room, mut block) = (Vec::new(), Vec::new());
+        let mut rooms = std::mem::take(&mut mpi.files.get_mut(self.id)?.rooms);
+        let (mut room, block) = (rooms.own, &mut rooms.block);
         let mut outcome = Ok(u64::MAX);
         for round in 0..self.plan.rounds() {
             let window = self.plan.window(self.rank, round);
@@ -156,10 +173,12 @@ impl Meeting {
             let parts = self.parts(round);
             (given, room) = swap(mpi, self.at, (given, &parts), (room, &places))?;
             if outcome.is_ok() {
-                let put = self.put(mpi, &window, (&room, &places), &mut block);
+                let put = self.put(mpi, &window, (&room, &places), block);
                 outcome = put.map(|()| u64::MAX);
             }
         }
+        rooms.own = room;
+        mpi.files.get_mut(self.id)?.rooms = rooms.to_keep();
         let settled = self.settle(mpi, outcome);
         let ready = ready?;
         settled.map(|_| ready.written())
@@ -193,7 +212,9 @@ impl Meeting {
 
     fn read(&self, mpi: &mut Entered, ready: Result<Ready>) -> Result<Status> {
         let bytes = ready.as_ref().map_or(0, Ready::there);
-        let (mut room, mut block, mut given) = (vec![0; bytes], Vec::new(), Vec::new());
+        let rooms = std::mem::take(&mut mpi.files.get_mut(self.id)?.rooms);
+        let (mut room, mut block, mut given) = (rooms.own, rooms.block, rooms.given);
+        grow(&mut room, bytes);
         let mut outcome = Ok(u64::MAX);
         for round in 0..self.plan.rounds() {
             let window = self.plan.window(self.rank, round);
@@ -220,9 +241,13 @@ impl Meeting {
             };
         }
         let settled = self.settle(mpi, outcome);
-        let ready = ready?;
-        let found = self.own.before(settled?);
-        Ok(Ready::status(ready.take(&room[..found])))
+        let taken = ready.and_then(|ready| {
+            let found = self.own.before(settled?);
+            Ok(Ready::status(ready.take(&room[..found])))
+        });
+        let own = room;
+        mpi.files.get_mut(self.id)?.rooms = Rooms { own, block, given }.to_keep();
+        taken
     }
 
     /// Reads what ranks want of a part of the file; the first place at which there is nothing.
@@ -230,7 +255,7 @@ impl Meeting {
         // Also of what cannot be read something is given.
         grow(block, (window.end - window.start) as usize);
         let disk = &mpi.files.get(self.id)?.disk;
-        for run in self.runs(window, GAP) {
+        for run in self.read_runs(window) {
             let (from, to) = within(&run, window);
             let found = disk.read(&[(run.start, to - from)], &mut block[from..to])?;
             if found < to - from {

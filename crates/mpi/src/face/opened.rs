@@ -29,6 +29,32 @@ pub struct OpenFile {
     pub(super) hints: Vec<(String, String)>,
     /// What a split access has come to, until it is ended.
     pub(super) split: Option<(&'static str, Status)>,
+    /// What collective accesses have had memory of, for the next one.
+    pub(super) rooms: Rooms,
+}
+
+/// Memory of the library for a collective access: what a rank gives or gets, a part of the file, and what
+/// others get of it. New memory costs more time than what is done in it.
+#[derive(Default, Debug)]
+pub(super) struct Rooms {
+    pub own: Vec<u8>,
+    pub block: Vec<u8>,
+    pub given: Vec<u8>,
+}
+
+/// A room that is larger is given back.
+const KEPT_BYTES: usize = 1 << 20;
+
+impl Rooms {
+    /// Without those that are too large to be kept.
+    pub fn to_keep(mut self) -> Self {
+        for room in [&mut self.own, &mut self.block, &mut self.given] {
+            if room.capacity() > KEPT_BYTES {
+                *room = Vec::new();
+            }
+        }
+        self
+    }
 }
 
 /// The files of a process.

@@ -77,6 +77,15 @@ impl Parts {
         })
     }
 
+    /// From the first to behind the last byte that is in a part of the file.
+    #[must_use]
+    pub fn ends(&self, part: &Range<u64>) -> Option<Range<u64>> {
+        let first = self.within(part).next()?.0;
+        let behind = self.pieces.partition_point(|&(at, _)| at < part.end);
+        let (at, many) = *self.pieces.get(behind.checked_sub(1)?)?;
+        Some(first..(at + many as u64).min(part.end))
+    }
+
     /// The pieces in a part of the file, as bytes for another rank.
     #[must_use]
     pub fn told(&self, part: &Range<u64>) -> Vec<u8> {
@@ -145,6 +154,9 @@ mod tests {
                 let inside: Vec<_> = parts.within(&part).collect();
                 let bytes: usize = inside.iter().map(|&(_, many)| many).sum();
                 assert_eq!(parts.packed(&part).len(), bytes, "{pieces:?} {part:?}");
+                let ends = inside.first().zip(inside.last());
+                let ends = ends.map(|(&(first, _), &(at, many))| first..at + many as u64);
+                assert_eq!(parts.ends(&part), ends, "{pieces:?} {part:?}");
                 let heard = Parts::heard(&parts.told(&part));
                 assert_eq!(heard.pieces, inside, "{pieces:?} {part:?}");
             }
