@@ -67,12 +67,13 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
 }
 
 /// Of objects that others still use, and of errors.
-const DETAILS: [&str; 11] = [
+const DETAILS: [&str; 12] = [
     "keys",
     "frees",
     "persistent",
     "parts",
     "edges",
+    "torus",
     "codes",
     "errors",
     "statuses",
@@ -375,6 +376,7 @@ fn many_starts_end_well() {
 fn elements_arrive_whatever_their_datatypes_are() {
     let checks = [
         "structs",
+        "halo",
         "pieces",
         "transpose",
         "columns",

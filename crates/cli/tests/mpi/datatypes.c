@@ -63,6 +63,33 @@ static void structs(void) {
   MPI_Type_free(&type);
 }
 
+/* Both neighbours exchange two columns of a matrix each, all at once; nobody has the datatype any more when
+   they go. */
+static void halo(void) {
+  enum { ROW = 6, MOST = 160000 };
+  int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+  double *matrix = malloc(MOST * ROW * sizeof *matrix);
+  for (int rows = 1; rows <= MOST; rows *= 20) {
+    for (int k = 0; k < rows * ROW; k++) matrix[k] = 1e6 * me + k;
+    MPI_Datatype column;
+    MPI_Request r[4];
+    MPI_Type_vector(rows, 1, ROW, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    MPI_Irecv(matrix, 1, column, left, 1, world, &r[0]);
+    MPI_Irecv(matrix + ROW - 1, 1, column, right, 2, world, &r[1]);
+    MPI_Isend(matrix + ROW - 2, 1, column, right, 1, world, &r[2]);
+    MPI_Issend(matrix + 1, 1, column, left, 2, world, &r[3]);
+    MPI_Type_free(&column);
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < rows * ROW; k++) {
+      int at = k % ROW;
+      double own = 1e6 * me + k, is_left = 1e6 * left + k + ROW - 2, is_right = 1e6 * right + k - ROW + 2;
+      CHECK(matrix[k] == (at == 0 ? is_left : at == ROW - 1 ? is_right : own));
+    }
+  }
+  free(matrix);
+}
+
 /* The sender's and the receiver's datatypes differ; only the elements must be the same. */
 static void pieces(void) {
   enum { N = 30000 };
@@ -284,7 +311,7 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*check)(void);
-  } checks[] = {{"structs", structs}, {"pieces", pieces}, {"transpose", transpose},
+  } checks[] = {{"structs", structs}, {"halo", halo}, {"pieces", pieces}, {"transpose", transpose},
                 {"columns", columns}, {"arrays", arrays}, {"own", own}, {"operators", operators}};
   MPI_Init(&argc, &argv);
   world = MPI_COMM_WORLD;

@@ -169,6 +169,39 @@ static void edges(void) {
   }
 }
 
+/* Calls to neighbours with the blocks of the call before, and with others; what a rank gives itself. */
+static void torus(void) {
+  enum { MOST = 30000 };
+  static int given[4 * MOST], got[4 * MOST];
+  int sizes[2] = {0, 0}, circles[2] = {1, 1}, from[4], itself[2] = {me, me};
+  int counts[] = {1, 1, 5, 5, 1, MOST, MOST, 1};
+  MPI_Comm grid, graph;
+  MPI_Dims_create(ranks, 2, sizes);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, circles, 0, &grid);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, itself, MPI_UNWEIGHTED, 2, itself, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &graph);
+  for (int i = 0; i < 2; i++) MPI_Cart_shift(grid, i, 1, &from[2 * i], &from[2 * i + 1]);
+  for (int turn = 0; turn < 8; turn++) {
+    int n = counts[turn];
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < n; k++) given[i * n + k] = 1000 * me + 10 * turn + i;
+    /* What is sent in one direction comes from the other. */
+    MPI_Neighbor_alltoall(given, n, MPI_INT, got, n, MPI_INT, grid);
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < n; k++) CHECK(got[i * n + k] == 1000 * from[i] + 10 * turn + (i ^ 1));
+    MPI_Neighbor_allgather(given, n, MPI_INT, got, n, MPI_INT, grid);
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < n; k++) CHECK(got[i * n + k] == 1000 * from[i] + 10 * turn);
+    MPI_Neighbor_alltoall(given, n, MPI_INT, got, n, MPI_INT, graph);
+    for (int i = 0; i < 2; i++)
+      for (int k = 0; k < n; k++) CHECK(got[i * n + k] == 1000 * me + 10 * turn + i);
+  }
+  MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+  CHECK(class_of(MPI_Neighbor_alltoall(given, 2, MPI_INT, got, 1, MPI_INT, graph)) == MPI_ERR_TRUNCATE);
+  MPI_Comm_free(&grid);
+  MPI_Comm_free(&graph);
+}
+
 /* Numbers of error codes that were removed are used again. */
 static void codes(void) {
   int first = 0;
@@ -336,7 +369,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   struct { const char *name; void (*run)(void); } checks[] = {
-    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"codes", codes},
+    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"torus", torus}, {"codes", codes},
     {"errors", errors}, {"statuses", statuses}, {"views", views},
     {"windows", windows},
   };

@@ -12,7 +12,7 @@ use super::check::Check;
 use super::choose::Hardware;
 use super::persistent::Persistent;
 use super::plan::{Layout, own_block};
-use super::program::{Program, Region, Span};
+use super::program::Program;
 use super::programs;
 use super::run::{Buffers, Combine, Run};
 use super::shared::{PAGE, Shared, Task, What};
@@ -273,7 +273,7 @@ impl Call {
         let combine = operator.map(|(operator, _)| Arc::new(operator) as Arc<dyn Combine>);
         // SAFETY: as above; packed bytes are kept as long as the run.
         let run = unsafe { Run::new(program, channel, buffers, combine) };
-        let side = self.recv.clone().filter(|_| recv.is_packed());
+        let side = self.recv.as_ref().filter(|_| recv.is_packed()).cloned();
         Ok(RunningCall {
             check,
             run,
@@ -360,7 +360,7 @@ impl Call {
         let is_packed = send.is_packed() || recv.is_packed();
         let packed = is_packed.then(|| {
             Box::new(Packed {
-                side: self.recv.clone().filter(|_| recv.is_packed()),
+                side: self.recv.as_ref().filter(|_| recv.is_packed()).cloned(),
                 recv,
                 _send: send,
             })
@@ -506,17 +506,7 @@ impl Call {
                 sources,
                 destinations,
                 is_grid,
-            } => {
-                let mut sends = blocks_of(Region::Send, send, &self.send, destinations)?;
-                if *is_grid {
-                    sends.sort_by_key(|&(index, _, _)| index ^ 1);
-                }
-                let recvs = blocks_of(Region::Recv, recv, &self.recv, sources)?;
-                return Ok(Arc::new(programs::neighbours(
-                    &without_index(sends),
-                    &without_index(recvs),
-                )));
-            }
+            } => return self.meet(process, sources, destinations, *is_grid, (send, recv)),
         };
         let bytes = match self.is_irregular {
             true => 0,
@@ -611,34 +601,6 @@ impl Call {
         };
         first.as_ref().or(second.as_ref())
     }
-}
-
-/// The blocks that go to or come from neighbours.
-fn blocks_of(
-    region: Region,
-    ready: &Ready,
-    side: &Option<Side>,
-    peers: &[Option<u32>],
-) -> Result<Vec<(usize, u32, Span)>> {
-    let Some(side) = side else {
-        return Ok(Vec::new());
-    };
-    let even = side.bytes()?;
-    let is_one = matches!(side.cut, Cut::Even { blocks: 1, .. });
-    let span = |index: usize| match &ready.table {
-        Some(table) => Span::new(region, table[index].0, table[index].1),
-        None if is_one => Span::new(region, 0, even),
-        None => Span::new(region, index * even, even),
-    };
-    let all = peers.iter().enumerate();
-    Ok(all
-        .filter_map(|(index, peer)| Some((index, (*peer)?, span(index))))
-        .collect())
-}
-
-fn without_index(blocks: Vec<(usize, u32, Span)>) -> Vec<(u32, Span)> {
-    let blocks = blocks.into_iter();
-    blocks.map(|(_, peer, span)| (peer, span)).collect()
 }
 
 #[cold]

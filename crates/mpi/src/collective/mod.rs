@@ -27,6 +27,7 @@ mod fold;
 mod kept;
 pub mod lane;
 mod measured;
+mod neighbours;
 mod owned;
 mod persistent;
 pub mod plan;

@@ -168,15 +168,26 @@ pub fn prefix(
     builder.finish()
 }
 
-/// Messages to and from neighbours, all under way at once; those of one pair keep their order.
+/// Messages to and from neighbours, all under way at once; those of one pair keep their order. What `own`,
+/// this rank, gives itself is copied, if as much is taken.
 #[must_use]
-pub fn neighbours(sends: &[(u32, Span)], recvs: &[(u32, Span)]) -> Program {
+pub fn neighbours(sends: &[(u32, Span)], recvs: &[(u32, Span)], own: Option<u32>) -> Program {
     let mut builder = Builder::new();
-    for &(from, span) in recvs {
+    let is_own = |&&(peer, _): &&(u32, Span)| Some(peer) == own;
+    let (given, taken) = (sends.iter().filter(is_own), recvs.iter().filter(is_own));
+    let bytes = |&(_, span): &(u32, Span)| span.bytes;
+    let is_copied = given.clone().map(bytes).eq(taken.clone().map(bytes));
+    let is_message = |entry: &&(u32, Span)| !(is_copied && is_own(entry));
+    for &(from, span) in recvs.iter().filter(is_message) {
         builder.recv_beside(from, span);
     }
-    for &(to, span) in sends {
+    for &(to, span) in sends.iter().filter(is_message) {
         builder.send(to, span);
+    }
+    if is_copied {
+        for (&(_, from), &(_, into)) in given.zip(taken) {
+            builder.copy(from, into);
+        }
     }
     builder.finish()
 }

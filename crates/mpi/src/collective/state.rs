@@ -8,6 +8,7 @@ use super::again::Again;
 use super::cache::Cache;
 use super::choose::Settings;
 use super::lane::Lane;
+use super::neighbours::Met;
 
 /// What a communicator knows of its collectives.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct State {
     pub cache: Cache,
     /// What it knows of calls that were made before.
     pub again: Again,
+    /// What it did with its neighbours the last time, which it will often do again.
+    pub neighbours: Option<Met>,
     /// Its share of the boards, if it has one.
     pub lane: Option<Lane>,
     /// Number of collectives that have begun; the tag of their messages.
@@ -32,6 +35,7 @@ impl State {
             settings,
             cache: Cache::default(),
             again: Again::default(),
+            neighbours: None,
             lane: None,
             begun: 0,
         }
