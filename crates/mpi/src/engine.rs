@@ -14,6 +14,7 @@ mod broadcast;
 mod counters;
 mod flight;
 mod memory;
+mod moves;
 mod packet;
 mod queues;
 mod reach;
@@ -455,131 +456,6 @@ impl Engine {
             has_moved |= self.follow_up();
         }
         Ok(has_moved)
-    }
-
-    /// Moves what waits.
-    fn follow_up(&mut self) -> bool {
-        let mut has_moved = self.pull();
-        has_moved |= self.stream();
-        has_moved | self.flush()
-    }
-
-    /// Reads what lies in the memory of others.
-    fn pull(&mut self) -> bool {
-        let has_some = !self.matter.pulls.is_empty();
-        for pull in std::mem::take(&mut self.matter.pulls) {
-            let memory = self.matter.flights.memory(pull.flight);
-            let bytes = pull.bytes.min(memory.bytes);
-            if !self.read(&pull, memory.prefix(bytes)) {
-                // It was possible a moment ago; from now on bytes are sent.
-                self.matter.reads_remotely = false;
-                self.matter.ask(pull.from, pull.theirs, pull.flight);
-                continue;
-            }
-            self.matter.counters.read.count(bytes);
-            self.matter.flights.complete(pull.flight);
-            let packet = Packet::control(PacketKind::Done, u64::from(pull.theirs));
-            self.matter.push(pull.from, packet, Load::None);
-        }
-        has_some
-    }
-
-    /// Reads bytes from the memory of another rank; `false`: that is not possible.
-    fn read(&mut self, pull: &Pull, memory: Memory) -> bool {
-        if !memory.is_apart() {
-            // SAFETY: who receives vouches for the memory.
-            let into = unsafe { memory.bytes_mut() };
-            return self.transport.read(pull.from, pull.address, into);
-        }
-        self.scratch.resize(self.packet_max, 0);
-        (0..memory.bytes).step_by(self.packet_max).all(|offset| {
-            let bytes = self.packet_max.min(memory.bytes - offset);
-            let into = &mut self.scratch[..bytes];
-            let address = pull.address + offset as u64;
-            let is_read = self.transport.read(pull.from, address, into);
-            if is_read {
-                // SAFETY: who receives vouches for the memory.
-                unsafe { memory.put(offset, into) };
-            }
-            is_read
-        })
-    }
-
-    /// Sends further packets of streams, as long as there is room.
-    ///
-    /// Where memory is in many small pieces, who sends from it often receives into it, too, as
-    /// neighbours do with the edges of their fields. Then streams take turns, and what comes is taken
-    /// between: pieces that are close are touched at about the same time.
-    fn stream(&mut self) -> bool {
-        let mut has_moved = false;
-        while self.stream_once() {
-            has_moved = true;
-            let matter = &mut self.matter;
-            if !matter.streams.iter().any(|stream| stream.memory.is_apart()) {
-                break;
-            }
-            let mut take = |from, head, body: &[u8]| matter.arrive(from, head, body);
-            self.transport.receive(None, &mut take);
-        }
-        has_moved
-    }
-
-    /// A turn of all streams: one packet of what lies apart, of all else as many as there is room for.
-    fn stream_once(&mut self) -> bool {
-        let mut has_moved = false;
-        self.matter.streams.retain_mut(|stream| {
-            let Stream { memory, offset, .. } = stream;
-            while *offset < memory.bytes {
-                let end = (*offset + self.packet_max).min(memory.bytes);
-                let packet = Packet::control(PacketKind::Data, u64::from(stream.theirs));
-                // SAFETY: who sends vouches for the memory.
-                let body = unsafe { memory.part(*offset..end, &mut self.scratch) };
-                if !self.transport.send(stream.to, packet.head(), body) {
-                    return true;
-                }
-                has_moved = true;
-                *offset = end;
-                if memory.is_apart() && end < memory.bytes {
-                    return true;
-                }
-            }
-            self.matter.flights.complete(stream.flight);
-            false
-        });
-        has_moved
-    }
-
-    /// Sends the packets that wait, as far as there is room.
-    fn flush(&mut self) -> bool {
-        let matter = &mut self.matter;
-        if matter.waiting == 0 {
-            return false;
-        }
-        let before = matter.waiting;
-        let scratch = &mut self.scratch;
-        for (to, outbox) in (0..).zip(&mut matter.outboxes) {
-            while let Some(next) = outbox.front() {
-                let words;
-                let body = match &next.body {
-                    Load::None => &[][..],
-                    Load::Words([a, b]) => {
-                        words = packet::bytes_of([*a, *b]);
-                        &words[..]
-                    }
-                    // SAFETY: who sends vouches for the memory.
-                    Load::Memory(memory, _) => unsafe { memory.part(0..memory.bytes, scratch) },
-                };
-                if !self.transport.send(to, next.head, body) {
-                    break;
-                }
-                if let Load::Memory(_, Some(flight)) = next.body {
-                    matter.flights.complete(flight);
-                }
-                outbox.pop_front();
-                matter.waiting -= 1;
-            }
-        }
-        matter.waiting != before
     }
 }
 

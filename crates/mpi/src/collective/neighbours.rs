@@ -5,24 +5,13 @@
 
 use std::sync::Arc;
 
-use super::call::{Call, Wanted};
+use super::call::Call;
 use super::program::{Program, Region, Span};
 use super::programs;
 use super::side::{Cut, Ready, Side};
+use super::state::Met;
 use crate::error::Result;
 use crate::process::Process;
-
-/// A call to neighbours whose blocks have one length, and what was done.
-#[derive(Debug)]
-pub struct Met {
-    wanted: Wanted,
-    send: Blocks,
-    recv: Blocks,
-    program: Arc<Program>,
-}
-
-/// Bytes of a block, and whether there is but one, which goes to all.
-type Blocks = (usize, bool);
 
 impl Call {
     /// The program of a call to neighbours.
@@ -35,10 +24,13 @@ impl Call {
         (send, recv): (&Ready, &Ready),
     ) -> Result<Arc<Program>> {
         let comm = process.comm(self.comm)?;
-        let blocks = (blocks(&self.send)?, blocks(&self.recv)?);
-        if let ((Some(send), Some(recv)), Some(met)) = (blocks, &comm.collectives.neighbours)
-            && (met.send, met.recv) == (send, recv)
-            && met.wanted == self.wanted
+        let blocks = blocks(&self.send)?.zip(blocks(&self.recv)?);
+        let blocks = blocks.map(|(send, recv)| [send, recv]);
+        if let Some(met) = &comm.collectives.neighbours
+            && Some(met.blocks) == blocks
+            && met.is_grid == is_grid
+            && met.sources == sources
+            && met.destinations == destinations
         {
             return Ok(Arc::clone(&met.program));
         }
@@ -51,11 +43,12 @@ impl Call {
         let recvs = blocks_of(Region::Recv, recv, &self.recv, sources)?;
         let (sends, recvs) = (without_index(sends), without_index(recvs));
         let program = Arc::new(programs::neighbours(&sends, &recvs, own));
-        if let (Some(send), Some(recv)) = blocks {
+        if let Some(blocks) = blocks {
             process.comm_mut(self.comm)?.collectives.neighbours = Some(Met {
-                wanted: self.wanted.clone(),
-                send,
-                recv,
+                sources: sources.to_vec(),
+                destinations: destinations.to_vec(),
+                is_grid,
+                blocks,
                 program: Arc::clone(&program),
             });
         }
@@ -63,8 +56,8 @@ impl Call {
     }
 }
 
-/// The blocks of a side that have one length.
-fn blocks(side: &Option<Side>) -> Result<Option<Blocks>> {
+/// Bytes of the blocks of a side, if they have one length, and whether there is but one.
+fn blocks(side: &Option<Side>) -> Result<Option<(usize, bool)>> {
     match side {
         Some(side) => match side.cut {
             Cut::Even { blocks, .. } => Ok(Some((side.bytes()?, blocks == 1))),

@@ -8,7 +8,7 @@ use super::again::Again;
 use super::cache::Cache;
 use super::choose::Settings;
 use super::lane::Lane;
-use super::neighbours::Met;
+use super::program::Program;
 
 /// What a communicator knows of its collectives.
 #[derive(Debug)]
@@ -25,6 +25,18 @@ pub struct State {
     pub lane: Option<Lane>,
     /// Number of collectives that have begun; the tag of their messages.
     begun: u32,
+}
+
+/// A call to neighbours whose blocks have one length, and what was done.
+#[derive(Debug)]
+pub struct Met {
+    pub(super) sources: Vec<Option<u32>>,
+    pub(super) destinations: Vec<Option<u32>>,
+    pub(super) is_grid: bool,
+    /// Of what is given and of what is got: bytes of a block, and whether there is but one, which goes to
+    /// all.
+    pub(super) blocks: [(usize, bool); 2],
+    pub(super) program: Arc<Program>,
 }
 
 impl State {

@@ -178,7 +178,7 @@ impl Meeting {
             }
         }
         rooms.own = room;
-        mpi.files.get_mut(self.id)?.rooms = rooms.to_keep();
+        mpi.files.get_mut(self.id)?.rooms = rooms.kept();
         let settled = self.settle(mpi, outcome);
         let ready = ready?;
         settled.map(|_| ready.written())
@@ -246,7 +246,7 @@ impl Meeting {
             Ok(Ready::status(ready.take(&room[..found])))
         });
         let own = room;
-        mpi.files.get_mut(self.id)?.rooms = Rooms { own, block, given }.to_keep();
+        mpi.files.get_mut(self.id)?.rooms = Rooms { own, block, given }.kept();
         taken
     }
 

@@ -47,7 +47,7 @@ const KEPT_BYTES: usize = 1 << 20;
 
 impl Rooms {
     /// Without those that are too large to be kept.
-    pub fn to_keep(mut self) -> Self {
+    pub fn kept(mut self) -> Self {
         for room in [&mut self.own, &mut self.block, &mut self.given] {
             if room.capacity() > KEPT_BYTES {
                 *room = Vec::new();
