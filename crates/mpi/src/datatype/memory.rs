@@ -319,6 +319,9 @@ impl<const PACKS: bool> Walk<PACKS> {
                 16 => self.each_of::<16>(blocks),
                 24 => self.each_of::<24>(blocks),
                 32 => self.each_of::<32>(blocks),
+                48 => self.each_of::<48>(blocks),
+                64 => self.each_of::<64>(blocks),
+                128 => self.each_of::<128>(blocks),
                 _ => self.each_of::<0>(blocks),
             }
         }
