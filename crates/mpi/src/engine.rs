@@ -146,7 +146,7 @@ impl Engine {
         let reads_remotely = transport.reads_remotely();
         Self {
             packet_max,
-            first_max: packet_max.min(transport.first_max()),
+            first_max: packet_max.min(transport.first_max()).min(u32::MAX as usize),
             eager_max: packet_max.min(transport.eager_max()),
             transport,
             scratch: Vec::new(),

@@ -46,7 +46,8 @@ enum What {
         flight: Flight,
         source: Source,
         room: usize,
-        _kept: Kept,
+        /// Of elements that lie apart.
+        _datatype: Option<Arc<Type>>,
     },
     /// Something that goes on by itself; its end is found in [`Operations`].
     Operation,
@@ -56,7 +57,7 @@ enum What {
 pub(crate) enum Kept {
     Nothing,
     /// The datatype of elements that lie apart.
-    Type(#[expect(dead_code, reason = "kept for its address")] Arc<Type>),
+    Type(Arc<Type>),
     /// The bytes of a buffered send.
     Packed(#[expect(dead_code, reason = "kept for its address")] Box<[u8]>),
 }
@@ -120,7 +121,10 @@ impl Request {
             flight,
             source,
             room,
-            _kept: kept,
+            _datatype: match kept {
+                Kept::Type(datatype) => Some(datatype),
+                Kept::Nothing | Kept::Packed(_) => None,
+            },
         };
         Self::new(comm, what)
     }

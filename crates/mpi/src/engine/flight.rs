@@ -48,7 +48,7 @@ pub(super) enum State {
     Sending {
         memory: Memory,
         landed: Landed,
-        first: usize,
+        first: u32,
         to: u32,
         context: u32,
     },
@@ -57,6 +57,9 @@ pub(super) enum State {
     /// The place is free; the next free one.
     Free(u32),
 }
+
+/// One cache line: windows of messages touch as many.
+const _: () = assert!(size_of::<State>() == 64);
 
 const NONE: u32 = u32::MAX;
 
@@ -141,17 +144,17 @@ impl Flights {
         })
     }
 
-    /// The first bytes of a send have gone.
+    /// The first bytes of a send have gone, which are fewer than 4 GiB.
     pub fn has_sent(&mut self, flight: u32, bytes: usize) {
         if let State::Sending { first, .. } = &mut self.states[flight as usize] {
-            *first = bytes;
+            *first = bytes as u32;
         }
     }
 
     /// How many they are.
     pub fn sent(&self, flight: u32) -> usize {
         match self.states[flight as usize] {
-            State::Sending { first, .. } => first,
+            State::Sending { first, .. } => first as usize,
             _ => 0,
         }
     }

@@ -123,14 +123,27 @@ impl Memory {
     ///
     /// # Safety
     /// As for [`Memory::bytes`].
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn part(self, range: Range<usize>, scratch: &mut Vec<u8>) -> &[u8] {
-        let Some(datatype) = self.apart else {
-            // SAFETY: the caller's promise.
-            return unsafe { &self.bytes()[range] };
-        };
-        // SAFETY: the datatype is kept as long as the memory may be used.
-        let datatype = unsafe { datatype.as_ref() };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.apart {
+                None => &self.bytes()[range],
+                // The datatype is kept as long as the memory may be used.
+                Some(datatype) => self.packed(datatype.as_ref(), range, scratch),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for [`Memory::part`].
+    #[inline(never)]
+    unsafe fn packed<'a>(
+        self,
+        datatype: &Type,
+        range: Range<usize>,
+        scratch: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
         if scratch.len() < range.len() {
             scratch.resize(range.len(), 0);
         }
@@ -146,19 +159,19 @@ impl Memory {
     /// # Safety
     /// As for [`Memory::bytes_mut`]. Bytes that a rank sends to itself may lie in the same memory, which
     /// the standard forbids, and which is no reason to crash.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn put(self, offset: usize, bytes: &[u8]) {
         let room = self.bytes.saturating_sub(offset);
         let bytes = &bytes[..room.min(bytes.len())];
         if bytes.is_empty() {
             return;
         }
-        if let Some(datatype) = self.apart {
-            // SAFETY: the datatype is kept as long as the memory may be used; the caller's promise.
-            return unsafe { self.scatter(datatype.as_ref(), offset, bytes) };
-        }
-        // SAFETY: within the memory, by the caller's promise.
+        // SAFETY: the datatype is kept as long as the memory may be used; else within the memory, by the
+        // caller's promise.
         unsafe {
+            if let Some(datatype) = self.apart {
+                return self.scatter(datatype.as_ref(), offset, bytes);
+            }
             let into = self.address.add(offset);
             if into.addr().abs_diff(bytes.as_ptr().addr()) < bytes.len() {
                 std::ptr::copy(bytes.as_ptr(), into, bytes.len());
@@ -172,6 +185,7 @@ impl Memory {
     ///
     /// # Safety
     /// As for [`Memory::put`].
+    #[inline(never)]
     unsafe fn scatter(self, datatype: &Type, offset: usize, bytes: &[u8]) {
         let count = self.count(datatype);
         let from = bytes.as_ptr().addr();
