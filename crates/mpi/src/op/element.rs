@@ -18,6 +18,9 @@ pub(super) trait Number: Copy {
 
 /// Numbers with an order.
 pub(super) trait Ordered: Copy {
+    /// Whether the greater of two is found by one instruction.
+    const IS_INTEGER: bool = false;
+
     fn is_above(self, other: Self) -> bool;
     fn is_equal(self, other: Self) -> bool;
 }
@@ -36,8 +39,10 @@ pub(super) trait Truth: Copy {
 }
 
 macro_rules! ordered {
-    ($($of:ty)*) => {$(
+    ($is_integer:literal: $($of:ty)*) => {$(
         impl Ordered for $of {
+            const IS_INTEGER: bool = $is_integer;
+
             #[inline(always)]
             fn is_above(self, other: Self) -> bool {
                 self > other
@@ -126,7 +131,8 @@ native! {
 }
 integers! { i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 }
 floats! { f32 f64 }
-ordered! { i8 i16 i32 i64 i128 u8 u16 u32 u64 f32 f64 Half }
+ordered! { true: i8 i16 i32 i64 i128 u8 u16 u32 u64 }
+ordered! { false: f32 f64 Half }
 
 /// A float of 16 bits. Sums and products go through `f32`, whose 24 bits are enough for the result
 /// to be the one rounded once (Figueroa, "When is double rounding innocuous?", 1995).

@@ -17,14 +17,14 @@ pub type Kernel = fn(inout: &mut [u8], input: &[u8]);
 
 /// An operator on elements of one type.
 trait Operator<E> {
-    /// Whether the result is one of the two.
+    /// Whether the result is one of the two, and to find out which takes a comparison of floats.
     const CHOOSES: bool = false;
 
     fn of(input: E, inout: E) -> E;
 }
 
 macro_rules! operators {
-    ($($name:ident<$bound:ident> $chooses:literal: |$input:ident, $inout:ident| $result:expr;)*) => {$(
+    ($($name:ident<$bound:ident> $chooses:expr; |$input:ident, $inout:ident| $result:expr;)*) => {$(
         struct $name;
         impl<E: $bound> Operator<E> for $name {
             const CHOOSES: bool = $chooses;
@@ -38,16 +38,16 @@ macro_rules! operators {
 }
 
 operators! {
-    Sum<Number> false: |input, inout| input.plus(inout);
-    Product<Number> false: |input, inout| input.times(inout);
-    Maximum<Ordered> true: |input, inout| if input.is_above(inout) { input } else { inout };
-    Minimum<Ordered> true: |input, inout| if inout.is_above(input) { input } else { inout };
-    BitAnd<Bits> false: |input, inout| input.and(inout);
-    BitOr<Bits> false: |input, inout| input.or(inout);
-    BitXor<Bits> false: |input, inout| input.xor(inout);
-    And<Truth> false: |input, inout| E::of(input.is_true() & inout.is_true());
-    Or<Truth> false: |input, inout| E::of(input.is_true() | inout.is_true());
-    Xor<Truth> false: |input, inout| E::of(input.is_true() ^ inout.is_true());
+    Sum<Number> false; |input, inout| input.plus(inout);
+    Product<Number> false; |input, inout| input.times(inout);
+    Maximum<Ordered> !E::IS_INTEGER; |input, inout| if input.is_above(inout) { input } else { inout };
+    Minimum<Ordered> !E::IS_INTEGER; |input, inout| if inout.is_above(input) { input } else { inout };
+    BitAnd<Bits> false; |input, inout| input.and(inout);
+    BitOr<Bits> false; |input, inout| input.or(inout);
+    BitXor<Bits> false; |input, inout| input.xor(inout);
+    And<Truth> false; |input, inout| E::of(input.is_true() & inout.is_true());
+    Or<Truth> false; |input, inout| E::of(input.is_true() | inout.is_true());
+    Xor<Truth> false; |input, inout| E::of(input.is_true() ^ inout.is_true());
 }
 
 #[inline(always)]
