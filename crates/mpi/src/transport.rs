@@ -144,6 +144,22 @@ pub trait Transport: Send {
         false
     }
 
+    /// Whether [`Transport::read`] and [`Transport::write`] reach the memory of others, however long that
+    /// takes beside a message.
+    fn reaches_memory(&self) -> bool {
+        false
+    }
+
+    /// Writes bytes to `address` in the memory of rank `to`, which does nothing for it. `false`: it is not
+    /// possible, and some of them may be there.
+    ///
+    /// # Safety
+    /// That rank has given this one leave to write there.
+    unsafe fn write(&mut self, to: u32, address: u64, from: &[u8]) -> bool {
+        let _ = (to, address, from);
+        false
+    }
+
     /// The boards that all ranks can read, where there are any.
     fn boards(&mut self) -> Option<&mut dyn Boards> {
         None

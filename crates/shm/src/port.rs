@@ -52,6 +52,7 @@ pub struct Port {
     receivers: Vec<Receiver>,
     boards: SharedBoards,
     reads_remotely: bool,
+    reaches_memory: bool,
     /// To whom the last long packet went, and its length: while nothing else is to be done, the next
     /// one is prepared for.
     last_sent: Option<(u32, usize)>,
@@ -120,6 +121,7 @@ impl Port {
                 share_cores,
             ),
             reads_remotely: false,
+            reaches_memory: false,
             last_sent: None,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
             rests: Rests::default(),
@@ -133,7 +135,8 @@ impl Port {
         };
         let entered = port.member(rank).enter(std::process::id());
         entered.map_err(|state| ShmError::Taken { rank, state })?;
-        port.reads_remotely = port.job().single_copy_pays() && single_copy::permit();
+        port.reaches_memory = single_copy::is_possible() && single_copy::permit();
+        port.reads_remotely = port.job().single_copy_pays() && port.reaches_memory;
         Ok(port)
     }
 
@@ -173,6 +176,14 @@ impl Port {
     fn member(&self, rank: u32) -> &Member {
         // SAFETY: it lies there, and holds atomics only; the layout has that many ranks.
         unsafe { self.map.at(self.layout.rank(rank - self.first)) }
+    }
+
+    /// The process of a rank, of this world or of another one that this one speaks with.
+    fn pid(&self, rank: u32) -> u32 {
+        match self.bridges.get(&rank) {
+            Some(bridge) => bridge.member().pid(),
+            None => self.member(rank).pid(),
+        }
     }
 
     fn has_packet(&self) -> bool {
@@ -460,11 +471,16 @@ impl Transport for Port {
     }
 
     fn read(&mut self, from: u32, address: u64, into: &mut [u8]) -> bool {
-        let pid = match self.bridges.get(&from) {
-            Some(bridge) => bridge.member().pid(),
-            None => self.member(from).pid(),
-        };
-        single_copy::read(pid, address, into)
+        single_copy::read(self.pid(from), address, into)
+    }
+
+    fn reaches_memory(&self) -> bool {
+        self.reaches_memory
+    }
+
+    unsafe fn write(&mut self, to: u32, address: u64, from: &[u8]) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { single_copy::write(self.pid(to), address, from) }
     }
 
     fn boards(&mut self) -> Option<&mut dyn Boards> {
