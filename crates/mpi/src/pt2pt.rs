@@ -575,12 +575,18 @@ fn place(buffer: &Buffer, datatype: &Arc<Type>) -> Result<Load> {
 /// The memory of elements that lie in one piece.
 #[inline]
 pub(crate) fn contiguous(buffer: &Buffer, datatype: &Type, bytes: usize) -> Result<Memory> {
+    piece(buffer, datatype, bytes).ok_or_else(|| no_buffer(bytes))
+}
+
+/// The same; `None` if nothing can be there.
+#[inline(always)]
+pub(crate) fn piece(buffer: &Buffer, datatype: &Type, bytes: usize) -> Option<Memory> {
     let address = buffer.address.wrapping_offset(datatype.true_lower());
     if is_nowhere(address) && bytes > 0 {
-        return Err(no_buffer(bytes));
+        return None;
     }
     // SAFETY: whoever made the buffer promised so.
-    Ok(unsafe { Memory::new(address, bytes) })
+    Some(unsafe { Memory::new(address, bytes) })
 }
 
 pub(crate) fn packed(buffer: &Buffer, datatype: &Type) -> Result<Box<[u8]>> {

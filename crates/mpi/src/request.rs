@@ -437,6 +437,7 @@ impl Process {
     }
 
     /// Whether nothing is under way that this rank has begun.
+    #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.engine.is_quiet() && self.has_ended_all()
@@ -464,6 +465,7 @@ impl Process {
         self.has_ended_all() && self.wins.is_empty()
     }
 
+    #[inline]
     fn has_ended_all(&self) -> bool {
         self.operations.running.is_empty() && self.orphans.is_empty()
     }

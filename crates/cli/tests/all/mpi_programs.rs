@@ -132,6 +132,19 @@ fn windows_do_what_they_say() {
 }
 
 #[test]
+fn elements_in_the_memory_of_others_are_combined_as_everywhere() {
+    let checks = ["operators", "crowd", "far"];
+    checks_pass("windows_elements.c", &STANDARD, &checks, &[1, 2, 3, 6]);
+    checks_pass("windows_elements.c", &MPICH, &checks, &[2]);
+    // Nobody reads or writes the memory of others by address.
+    let program = Program::new("windows_elements.c", &STANDARD);
+    let mut command = program.mpirun(3, &["far"]);
+    let output = command.env("CORECAST_SINGLE_COPY", "0").output();
+    let output = output.expect("the binary runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
 fn random_one_sided_communication_does_what_a_naive_model_does() {
     let seeds = ["1", "2", "3", "4", "5", "6"];
     checks_pass("windows_random.c", &STANDARD, &seeds, &[1, 2, 4, 6]);

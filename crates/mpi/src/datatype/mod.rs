@@ -136,12 +136,17 @@ impl Type {
 
     /// The bytes of `count` elements if they lie in one piece, which begins [`Type::true_lower`]
     /// behind the address of the first.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn contiguous_bytes(&self, count: usize) -> Option<usize> {
-        if self.is_dense {
-            return self.packed_bytes(count);
+        match self.is_dense {
+            true => self.packed_bytes(count),
+            false => self.single_bytes(count),
         }
+    }
+
+    /// The same of elements with gaps between them: of none, or of one that has none in itself.
+    fn single_bytes(&self, count: usize) -> Option<usize> {
         match count {
             0 => Some(0),
             1 => self.body.layout.single().map(|segment| segment.bytes),

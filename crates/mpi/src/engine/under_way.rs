@@ -31,6 +31,7 @@ impl Engine {
     }
 
     /// Whether nothing is under way: no packet waits for room, no bytes are being moved.
+    #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         let matter = &self.matter;

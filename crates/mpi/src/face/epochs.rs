@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::c_int;
+use std::ops::Range;
 
 use super::arguments::Caller;
 use super::collective::wait;
@@ -29,16 +30,24 @@ fn check(assertion: c_int, allowed: c_int) -> Result<()> {
 /// What others ask for goes on even where there is nothing to wait for: a rank that looks at its own
 /// memory again and again may look for what another one is yet to do there. In virtual time that takes
 /// some after a while, so that what the other one does can come.
-fn flush(mpi: &mut Entered, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
-    mpi.process.begin_flush(win, ranks, is_remote)?;
-    if mpi.process.is_flushed(win, ranks)? {
+#[inline]
+fn flush(mpi: &mut Entered, win: WinId, ranks: Range<u32>, is_remote: bool) -> Result<()> {
+    match mpi.process.is_calm(win) {
+        true => Ok(()),
+        false => flush_anyhow(mpi, win, ranks, is_remote),
+    }
+}
+
+fn flush_anyhow(mpi: &mut Entered, win: WinId, ranks: Range<u32>, is_remote: bool) -> Result<()> {
+    mpi.process.begin_flush(win, ranks.clone(), is_remote)?;
+    if mpi.process.is_flushed(win, &ranks)? {
         pass(mpi);
     }
-    until_flushed(mpi, win, ranks)
+    until_flushed(mpi, win, &ranks)
 }
 
 /// What a flush that has begun waits for.
-fn until_flushed(mpi: &mut Entered, win: WinId, ranks: &[u32]) -> Result<()> {
+fn until_flushed(mpi: &mut Entered, win: WinId, ranks: &Range<u32>) -> Result<()> {
     mpi.process.progress()?;
     mpi.wait(|process| Ok(process.is_flushed(win, ranks)?.then_some(())))
 }
@@ -52,7 +61,7 @@ pub fn win_fence<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
         check(assertion, known)?;
         let all = mpi.process.all_targets(win)?;
         // Who loops over fences waits in their barriers.
-        let flushed = mpi.process.begin_flush(win, &all, true);
+        let flushed = mpi.process.begin_flush(win, all.clone(), true);
         let flushed = flushed.and_then(|()| until_flushed(mpi, win, &all));
         let comm = Comm::<A>::of(mpi.process.win(win)?.comm);
         let barrier = Caller::new(&mpi.process, NAME, comm)?.barrier()?;
@@ -79,7 +88,7 @@ pub fn win_complete<A: Abi>(win: Win<A>) -> c_int {
     let win = win.id();
     call::<A>("MPI_Win_complete", win, |mpi| {
         let targets = mpi.process.started(win)?;
-        let flushed = flush(mpi, win, &targets, true);
+        let flushed = flush(mpi, win, targets, true);
         mpi.process.complete(win)?;
         flushed
     })
@@ -121,6 +130,9 @@ fn lock<A: Abi>(
     check(assertion, A::MODE_NOCHECK)?;
     let is_checked = assertion & A::MODE_NOCHECK == 0;
     mpi.process.ask_lock(win, rank, kind, is_checked)?;
+    if mpi.process.has_lock(win, rank)? {
+        return Ok(());
+    }
     // Who gives a lock in shared memory up wakes nobody.
     mpi.wait_awake(|process| Ok(process.has_lock(win, rank)?.then_some(())))
 }
@@ -138,7 +150,11 @@ pub fn win_lock<A: Abi>(kind: c_int, rank: c_int, assertion: c_int, win: Win<A>)
                 return Err(Error::new(Class::Locktype, what));
             }
         };
-        lock::<A>(mpi, win, Some(A::peer(rank)), kind, assertion)
+        let rank = A::peer(rank);
+        if assertion == 0 && mpi.process.lock_now(win, rank, kind) {
+            return Ok(());
+        }
+        lock::<A>(mpi, win, Some(rank), kind, assertion)
     })
 }
 
@@ -152,15 +168,19 @@ pub fn win_lock_all<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
 
 fn unlock(mpi: &mut Entered, win: WinId, rank: Option<i32>) -> Result<()> {
     let targets = mpi.process.locked(win, rank)?;
-    let flushed = flush(mpi, win, &targets, true);
-    mpi.process.unlock(win, &targets)?;
+    let flushed = flush(mpi, win, targets.clone(), true);
+    mpi.process.unlock(win, targets)?;
     flushed
 }
 
 pub fn win_unlock<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
     let win = win.id();
     call::<A>("MPI_Win_unlock", win, |mpi| {
-        unlock(mpi, win, Some(A::peer(rank)))
+        let rank = A::peer(rank);
+        match mpi.process.unlock_now(win, rank) {
+            true => Ok(()),
+            false => unlock(mpi, win, Some(rank)),
+        }
     })
 }
 
@@ -169,9 +189,23 @@ pub fn win_unlock_all<A: Abi>(win: Win<A>) -> c_int {
     call::<A>("MPI_Win_unlock_all", win, |mpi| unlock(mpi, win, None))
 }
 
+#[inline(always)]
 fn flush_locked(mpi: &mut Entered, win: WinId, rank: Option<i32>, is_remote: bool) -> Result<()> {
+    match mpi.process.is_calm_at(win, rank) {
+        true => Ok(()),
+        false => flush_locked_anyhow(mpi, win, rank, is_remote),
+    }
+}
+
+#[inline(never)]
+fn flush_locked_anyhow(
+    mpi: &mut Entered,
+    win: WinId,
+    rank: Option<i32>,
+    is_remote: bool,
+) -> Result<()> {
     let targets = mpi.process.flushed(win, rank)?;
-    flush(mpi, win, &targets, is_remote)
+    flush_anyhow(mpi, win, targets, is_remote)
 }
 
 pub fn win_flush<A: Abi>(rank: c_int, win: Win<A>) -> c_int {
@@ -205,9 +239,11 @@ pub fn win_flush_local_all<A: Abi>(win: Win<A>) -> c_int {
 pub fn win_sync<A: Abi>(win: Win<A>) -> c_int {
     let win = win.id();
     call::<A>("MPI_Win_sync", win, |mpi| {
-        mpi.process.win(win)?;
-        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         // What others ask for is done meanwhile, as in `flush`.
+        if mpi.process.is_calm(win) {
+            return Ok(());
+        }
+        mpi.process.win(win)?;
         pass(mpi);
         mpi.process.progress().map(|_| ())
     })

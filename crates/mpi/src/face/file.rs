@@ -146,14 +146,14 @@ pub fn file_open<A: Abi>(
             true => disk.bytes()? as i64,
             false => 0,
         };
-        let counter = Piece {
-            bytes: if mpi.process.comm(own)?.rank == 0 {
+        let counter = Piece::new(
+            if mpi.process.comm(own)?.rank == 0 {
                 8
             } else {
                 0
             },
-            unit: 8,
-        };
+            8,
+        );
         let guard = window::allocate(mpi, (own, Flavor::Allocate), counter, false, NAME)?;
         let errhandler = mpi.files.first;
         handlers::keep(errhandler)?;

@@ -59,9 +59,9 @@ fn guarded<T>(
     mpi.wait_awake(|process| Ok(process.has_lock(guard, Some(0))?.then_some(())))?;
     let outcome = body(mpi);
     let targets = mpi.process.locked(guard, Some(0))?;
-    mpi.process.begin_flush(guard, &targets, true)?;
+    mpi.process.begin_flush(guard, targets.clone(), true)?;
     let flushed = mpi.wait(|process| Ok(process.is_flushed(guard, &targets)?.then_some(())));
-    mpi.process.unlock(guard, &targets)?;
+    mpi.process.unlock(guard, targets)?;
     flushed.and(outcome)
 }
 

@@ -464,6 +464,7 @@ impl Entered {
         value
     }
 
+    #[inline]
     fn release(&mut self) {
         if self.guard.is_some() {
             OWNER.store(0, Ordering::Relaxed);

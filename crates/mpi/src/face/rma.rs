@@ -3,26 +3,151 @@
 
 use std::ffi::c_int;
 
-use super::{Address, Count, Datatype, Op, Out, Request, Win, call};
+use super::{Address, Count, Datatype, Entered, Op, Out, Request, Win, call};
 use crate::abi::Abi;
 use crate::buffer::Buffer;
 use crate::error::{Class, Error, Result};
-use crate::handle::{CommId, OpId, RequestId, TypeId};
+use crate::handle::{CommId, OpId, RequestId, TypeId, WinId};
 use crate::process::Process;
 use crate::rma::{Awaiting, Remote};
 
-fn remote<A: Abi, N: Count>(
+/// Elements at both ends of a call.
+struct Ends<A: Abi, N: Count> {
+    origin: (Address, N, Datatype<A>),
     rank: c_int,
     displacement: isize,
-    (count, datatype): (N, Datatype<A>),
-) -> Result<Remote> {
-    Ok(Remote {
-        rank: A::peer(rank),
-        displacement: displacement as i64,
-        count: count.count()?,
+    target: (N, Datatype<A>),
+}
+
+impl<A: Abi, N: Count> Ends<A, N> {
+    #[inline(always)]
+    fn remote_of(&self, count: usize) -> Remote {
+        Remote {
+            rank: A::peer(self.rank),
+            displacement: self.displacement as i64,
+            count,
+            datatype: self.target.1.id(),
+        }
+    }
+
+    /// For what is done straight away, or not at all if something is wrong.
+    #[inline(always)]
+    fn plain(&self) -> Option<(Buffer, Remote)> {
+        let count = usize::try_from(self.target.0.wide()).ok()?;
+        Some((plain(self.origin)?, self.remote_of(count)))
+    }
+
+    fn buffer(&self) -> Result<Buffer> {
+        self.origin.0.buffer(self.origin.1, self.origin.2.id())
+    }
+
+    fn remote(&self) -> Result<Remote> {
+        Ok(self.remote_of(self.target.0.count()?))
+    }
+
+    #[inline(always)]
+    fn put(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.put_straight(win, &buffer, &remote)
+        {
+            return Ok(());
+        }
+        self.put_anyhow(mpi, win)
+    }
+
+    #[inline(never)]
+    fn put_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        mpi.process.put(win, &self.buffer()?, &self.remote()?)
+    }
+
+    #[inline(always)]
+    fn get(&self, mpi: &mut Entered, win: WinId) -> Result<Option<Awaiting>> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.get_straight(win, &buffer, &remote)
+        {
+            return Ok(None);
+        }
+        self.get_anyhow(mpi, win)
+    }
+
+    #[inline(never)]
+    fn get_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<Option<Awaiting>> {
+        mpi.process.get(win, &self.buffer()?, &self.remote()?)
+    }
+
+    #[inline(always)]
+    fn accumulate(&self, mpi: &mut Entered, win: WinId, op: OpId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.accumulate_straight(win, &buffer, &remote, op)?
+        {
+            return Ok(());
+        }
+        self.accumulate_anyhow(mpi, win, op)
+    }
+
+    #[inline(never)]
+    fn accumulate_anyhow(&self, mpi: &mut Entered, win: WinId, op: OpId) -> Result<()> {
+        let (buffer, remote) = (self.buffer()?, self.remote()?);
+        mpi.process.accumulate(win, &buffer, &remote, op)
+    }
+
+    #[inline(always)]
+    fn get_accumulate(
+        &self,
+        result: (Address, N, Datatype<A>),
+        mpi: &mut Entered,
+        (win, op): (WinId, OpId),
+    ) -> Result<Option<Awaiting>> {
+        let own = match op {
+            OpId::NO_OP => Some(NOTHING),
+            _ => plain(self.origin),
+        };
+        let count = usize::try_from(self.target.0.wide()).ok();
+        if let (Some(buffer), Some(result), Some(count)) = (own, plain(result), count) {
+            let (buffers, remote) = ((&buffer, &result), self.remote_of(count));
+            let process = &mut mpi.process;
+            if process.get_accumulate_straight(win, buffers, &remote, op)? {
+                return Ok(None);
+            }
+        }
+        self.get_accumulate_anyhow(result, mpi, (win, op))
+    }
+
+    #[inline(never)]
+    fn get_accumulate_anyhow(
+        &self,
+        (result, count, datatype): (Address, N, Datatype<A>),
+        mpi: &mut Entered,
+        (win, op): (WinId, OpId),
+    ) -> Result<Option<Awaiting>> {
+        let buffer = match op {
+            OpId::NO_OP => NOTHING,
+            _ => self.buffer()?,
+        };
+        let (result, remote) = (result.buffer(count, datatype.id())?, self.remote()?);
+        let process = &mut mpi.process;
+        process.get_accumulate(win, (&buffer, &result), &remote, op)
+    }
+}
+
+/// Elements at an address, whatever lies there; `None` if the count is negative.
+#[inline(always)]
+fn plain<A: Abi, N: Count>(
+    (address, count, datatype): (Address, N, Datatype<A>),
+) -> Option<Buffer> {
+    Some(Buffer {
+        address: address.pointer(),
+        count: usize::try_from(count.wide()).ok()?,
         datatype: datatype.id(),
     })
 }
+
+/// `MPI_NO_OP` needs no elements.
+const NOTHING: Buffer = Buffer {
+    address: std::ptr::null_mut(),
+    count: 0,
+    datatype: TypeId::BYTE,
+};
 
 /// The request of something that is replied, or done.
 fn request_of(process: &mut Process, awaiting: Option<Awaiting>) -> Result<RequestId> {
@@ -53,11 +178,13 @@ pub fn put<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
-    call::<A>("MPI_Put", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        mpi.process.put(win, &buffer, &remote)
-    })
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
+    call::<A>("MPI_Put", win, |mpi| ends.put(mpi, win))
 }
 
 pub fn rput<A: Abi, N: Count>(
@@ -72,10 +199,14 @@ pub fn rput<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
     call::<A>("MPI_Rput", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        mpi.process.put(win, &buffer, &remote)?;
+        ends.put(mpi, win)?;
         // The buffer may be used again: the data are there, or in a message.
         request.set(Request::of(request_of(&mut mpi.process, None)?))
     })
@@ -92,11 +223,13 @@ pub fn get<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
-    call::<A>("MPI_Get", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        mpi.process.get(win, &buffer, &remote).map(|_| ())
-    })
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
+    call::<A>("MPI_Get", win, |mpi| ends.get(mpi, win).map(|_| ()))
 }
 
 pub fn rget<A: Abi, N: Count>(
@@ -111,10 +244,14 @@ pub fn rget<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
     call::<A>("MPI_Rget", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        let awaiting = mpi.process.get(win, &buffer, &remote)?;
+        let awaiting = ends.get(mpi, win)?;
         request.set(Request::of(request_of(&mut mpi.process, awaiting)?))
     })
 }
@@ -131,10 +268,14 @@ pub fn accumulate<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
     call::<A>("MPI_Accumulate", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        mpi.process.accumulate(win, &buffer, &remote, op.id())
+        ends.accumulate(mpi, win, op.id())
     })
 }
 
@@ -151,27 +292,16 @@ pub fn raccumulate<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
     call::<A>("MPI_Raccumulate", win, |mpi| {
-        let buffer = origin.buffer(origin_count, origin_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        mpi.process.accumulate(win, &buffer, &remote, op.id())?;
+        ends.accumulate(mpi, win, op.id())?;
         request.set(Request::of(request_of(&mut mpi.process, None)?))
     })
-}
-
-/// What `MPI_NO_OP` needs no buffer for.
-fn operand<A: Abi, N: Count>(
-    (origin, count, datatype): (Address, N, Datatype<A>),
-    op: OpId,
-) -> Result<Buffer> {
-    match op {
-        OpId::NO_OP => Ok(Buffer {
-            address: std::ptr::null_mut(),
-            count: 0,
-            datatype: TypeId::BYTE,
-        }),
-        _ => origin.buffer(count, datatype.id()),
-    }
 }
 
 pub fn get_accumulate<A: Abi, N: Count>(
@@ -189,15 +319,16 @@ pub fn get_accumulate<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let (win, op) = (win.id(), op.id());
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
+    let result = (result, result_count, result_type);
     call::<A>("MPI_Get_accumulate", win, |mpi| {
-        let buffer = operand((origin, origin_count, origin_type), op)?;
-        let result = result.buffer(result_count, result_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        let buffers = (&buffer, &result);
-        let process = &mut mpi.process;
-        process
-            .get_accumulate(win, buffers, &remote, op)
-            .map(|_| ())
+        let got = ends.get_accumulate(result, mpi, (win, op));
+        got.map(|_| ())
     })
 }
 
@@ -217,23 +348,32 @@ pub fn rget_accumulate<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let (win, op) = (win.id(), op.id());
+    let ends = Ends {
+        origin: (origin, origin_count, origin_type),
+        rank,
+        displacement,
+        target: (count, datatype),
+    };
+    let result = (result, result_count, result_type);
     call::<A>("MPI_Rget_accumulate", win, |mpi| {
-        let buffer = operand((origin, origin_count, origin_type), op)?;
-        let result = result.buffer(result_count, result_type.id())?;
-        let remote = remote::<A, N>(rank, displacement, (count, datatype))?;
-        let buffers = (&buffer, &result);
-        let awaiting = mpi.process.get_accumulate(win, buffers, &remote, op)?;
+        let awaiting = ends.get_accumulate(result, mpi, (win, op))?;
         request.set(Request::of(request_of(&mut mpi.process, awaiting)?))
     })
 }
 
-/// One predefined element at an address.
-fn element(address: Address, datatype: TypeId) -> Result<Buffer> {
-    if !datatype.is_predefined() {
-        let what = "the datatype is derived; one predefined element is meant";
-        return Err(Error::new(Class::Type, what));
+/// Refuses datatypes that are derived where one predefined element is meant.
+#[inline(always)]
+fn check_predefined(datatype: TypeId) -> Result<()> {
+    match datatype.is_predefined() {
+        true => Ok(()),
+        false => Err(derived()),
     }
-    address.buffer(1, datatype)
+}
+
+#[cold]
+fn derived() -> Error {
+    let what = "the datatype is derived; one predefined element is meant";
+    Error::new(Class::Type, what)
 }
 
 pub fn fetch_and_op<A: Abi>(
@@ -246,18 +386,16 @@ pub fn fetch_and_op<A: Abi>(
     win: Win<A>,
 ) -> c_int {
     let (win, op) = (win.id(), op.id());
+    let ends = Ends {
+        origin: (origin, 1, datatype),
+        rank,
+        displacement,
+        target: (1, datatype),
+    };
     call::<A>("MPI_Fetch_and_op", win, |mpi| {
-        let buffer = match op {
-            OpId::NO_OP => operand((origin, 1, datatype), op)?,
-            _ => element(origin, datatype.id())?,
-        };
-        let result = element(result, datatype.id())?;
-        let remote = remote::<A, i32>(rank, displacement, (1, datatype))?;
-        let buffers = (&buffer, &result);
-        let process = &mut mpi.process;
-        process
-            .get_accumulate(win, buffers, &remote, op)
-            .map(|_| ())
+        check_predefined(datatype.id())?;
+        let got = ends.get_accumulate((result, 1, datatype), mpi, (win, op));
+        got.map(|_| ())
     })
 }
 
@@ -271,11 +409,37 @@ pub fn compare_and_swap<A: Abi>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
+    let remote = Remote {
+        rank: A::peer(rank),
+        displacement: displacement as i64,
+        count: 1,
+        datatype: datatype.id(),
+    };
     call::<A>("MPI_Compare_and_swap", win, |mpi| {
-        let one = |address| element(address, datatype.id());
-        let (origin, compare, result) = (one(origin)?, one(compare)?, one(result)?);
-        let remote = remote::<A, i32>(rank, displacement, (1, datatype))?;
-        let buffers = [&origin, &compare, &result];
-        mpi.process.compare_and_swap(win, buffers, &remote)
+        check_predefined(datatype.id())?;
+        let [new, expected, old] = [origin, compare, result].map(|address| Buffer {
+            address: address.pointer(),
+            count: 1,
+            datatype: datatype.id(),
+        });
+        let process = &mut mpi.process;
+        if process.swap_straight(win, [&new, &expected, &old], &remote)? {
+            return Ok(());
+        }
+        swap_anyhow(mpi, win, [origin, compare, result], remote)
     })
+}
+
+#[inline(never)]
+fn swap_anyhow(
+    mpi: &mut Entered,
+    win: WinId,
+    addresses: [Address; 3],
+    remote: Remote,
+) -> Result<()> {
+    let one = |address: Address| address.buffer(1, remote.datatype);
+    let [origin, compare, result] = addresses;
+    let (origin, compare, result) = (one(origin)?, one(compare)?, one(result)?);
+    let buffers = [&origin, &compare, &result];
+    mpi.process.compare_and_swap(win, buffers, &remote)
 }

@@ -50,16 +50,18 @@ fn gathered(
     }
     let group = known.group.clone();
     let comm = make(mpi, comm, (group, None), name)?;
-    let mut gives = [0; 16];
+    let mut gives = [0; 24];
     gives[..8].copy_from_slice(&own.bytes.to_ne_bytes());
-    gives[8..].copy_from_slice(&u64::from(own.unit).to_ne_bytes());
+    gives[8..16].copy_from_slice(&u64::from(own.unit).to_ne_bytes());
+    gives[16..].copy_from_slice(&own.address.to_ne_bytes());
     let gathering = mpi.process.gather_all(comm, &gives, name)?;
     let all = complete(mpi, gathering)?;
     let (words, _) = all.result().as_chunks::<8>();
-    let (rows, _) = words.as_chunks::<2>();
-    let pieces = rows.iter().map(|[bytes, unit]| Piece {
+    let (rows, _) = words.as_chunks::<3>();
+    let pieces = rows.iter().map(|[bytes, unit, address]| Piece {
         bytes: u64::from_ne_bytes(*bytes),
         unit: u64::from_ne_bytes(*unit) as u32,
+        address: u64::from_ne_bytes(*address),
     });
     Ok((comm, pieces.collect()))
 }
@@ -100,7 +102,11 @@ pub fn win_create<A: Abi, N: Count>(
         if base.is_nowhere() && bytes > 0 {
             return Err(base.nowhere());
         }
-        let (comm, pieces) = gathered(mpi, comm, Piece { bytes, unit }, NAME)?;
+        let own = Piece {
+            address: base.number() as u64,
+            ..Piece::new(bytes, unit)
+        };
+        let (comm, pieces) = gathered(mpi, comm, own, NAME)?;
         let base = base.pointer();
         let new = mpi
             .process
@@ -114,7 +120,7 @@ pub fn win_create_dynamic<A: Abi>(hints: Info<A>, comm: Comm<A>, win: Out<Win<A>
     let comm = comm.id();
     call::<A>(NAME, comm, |mpi| {
         info::check(hints.id())?;
-        let own = Piece { bytes: 0, unit: 1 };
+        let own = Piece::new(0, 1);
         let (comm, pieces) = gathered(mpi, comm, own, NAME)?;
         let nowhere = std::ptr::null_mut();
         let new = mpi
@@ -204,7 +210,7 @@ pub fn win_allocate<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>(NAME, comm, |mpi| {
         let (bytes, unit) = (bytes_of(size)?, unit_of(unit)?);
-        let own = Piece { bytes, unit };
+        let own = Piece::new(bytes, unit);
         allocate_for(mpi, (comm, Flavor::Allocate), own, hints, (base, win), NAME)
     })
 }
@@ -221,7 +227,7 @@ pub fn win_allocate_shared<A: Abi, N: Count>(
     let comm = comm.id();
     call::<A>(NAME, comm, |mpi| {
         let (bytes, unit) = (bytes_of(size)?, unit_of(unit)?);
-        let own = Piece { bytes, unit };
+        let own = Piece::new(bytes, unit);
         allocate_for(mpi, (comm, Flavor::Shared), own, hints, (base, win), NAME)
     })
 }
@@ -294,7 +300,7 @@ pub fn win_free<A: Abi>(place: Out<Win<A>>) -> c_int {
 /// Frees a window; all its ranks call.
 pub(super) fn free<A: Abi>(mpi: &mut Entered, win: WinId, name: &'static str) -> Result<()> {
     let all = mpi.process.all_targets(win)?;
-    mpi.process.begin_flush(win, &all, true)?;
+    mpi.process.begin_flush(win, all, true)?;
     mpi.wait(|process| Ok(process.win(win)?.is_quiet().then_some(())))?;
     let comm = mpi.process.win(win)?.comm;
     let barrier = Caller::new(&mpi.process, name, Comm::<A>::of(comm))?.barrier()?;

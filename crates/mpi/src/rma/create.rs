@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Making windows and freeing them, as far as one rank can go without waiting.
 
-use super::gate::SharedGate;
+use super::gate::{Latch, SharedGate};
 use super::memory::Here;
 use super::window::{Flavor, Held, Member, Window};
 use crate::collective::Scratch;
@@ -9,8 +9,9 @@ use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, WinId};
 use crate::process::Process;
 
-/// Bytes of a lock, and where parts of ranks begin: nobody's cache line is another's.
-const GATE_BYTES: usize = 64;
+/// Bytes of a lock and of a latch, and where parts of ranks begin: nobody's cache line is another's.
+const LINE: usize = 64;
+const LOCK_BYTES: usize = 2 * LINE;
 const PAGE: usize = 4096;
 
 /// What one rank's part of a window is to be.
@@ -20,6 +21,20 @@ pub struct Piece {
     pub bytes: u64,
     /// Bytes of a displacement of 1.
     pub unit: u32,
+    /// Its address for its rank; 0 if that is of use to nobody.
+    pub address: u64,
+}
+
+impl Piece {
+    /// One that only its rank knows the address of.
+    #[must_use]
+    pub fn new(bytes: u64, unit: u32) -> Self {
+        Self {
+            bytes,
+            unit,
+            address: 0,
+        }
+    }
 }
 
 /// Where the parts of a window lie in memory that all ranks see: locks first.
@@ -37,7 +52,7 @@ impl Room {
     /// [`Class::NoMem`] if no address space holds them.
     pub fn new(pieces: &[Piece], is_contiguous: bool) -> Result<Self> {
         let too_large = || Error::new(Class::NoMem, "the window is larger than an address space");
-        let mut end = (pieces.len() * GATE_BYTES).next_multiple_of(PAGE);
+        let mut end = (pieces.len() * LOCK_BYTES).next_multiple_of(PAGE);
         let mut offsets = Vec::with_capacity(pieces.len());
         for piece in pieces {
             if !is_contiguous {
@@ -133,15 +148,17 @@ impl Process {
         (name, base): (u64, *mut u8),
     ) -> Result<WinId> {
         // SAFETY: the mapping stays until the window is freed.
-        let mapped = unsafe { Here::new(base) };
+        let mapped = unsafe { Here::new(base, room.bytes) };
         let held = Held::Shared(name, mapped, room.bytes);
         let win = self.add(comm, flavor, pieces, (None, held))?;
         let window = self.win_mut(win)?;
         for (rank, (member, offset)) in window.members.iter_mut().zip(&room.offsets).enumerate() {
             // SAFETY: offsets are within the mapping; locks lie before them, on lines of their own.
             unsafe {
-                member.here = Some(Here::new(base.add(*offset)));
-                member.gate = Some(SharedGate::at(base.add(rank * GATE_BYTES)));
+                member.here = Some(Here::new(base.add(*offset), member.bytes as usize));
+                let locks = base.add(rank * LOCK_BYTES);
+                member.gate = Some(SharedGate::at(locks));
+                member.latch = Some(Latch::at(locks.add(LINE)));
             }
         }
         Ok(win)
@@ -154,8 +171,7 @@ impl Process {
         pieces: &[Piece],
         (base, held): (Option<*mut u8>, Held),
     ) -> Result<WinId> {
-        let found = self.comm(comm)?;
-        let rank = found.rank;
+        let reaches_memory = self.engine.transport().reaches_memory();
         let mut members: Vec<Member> = pieces
             .iter()
             .map(|piece| Member {
@@ -163,10 +179,15 @@ impl Process {
                 unit: piece.unit,
                 here: None,
                 gate: None,
+                latch: None,
+                far: Some(piece.address).filter(|&address| reaches_memory && address != 0),
             })
             .collect();
+        let found = self.comm(comm)?;
+        let rank = found.rank;
         // SAFETY: the promise of the window's memory, made in the C face, or the library's own memory.
-        members[rank as usize].here = base.map(|base| unsafe { Here::new(base) });
+        let own = base.map(|base| unsafe { Here::new(base, pieces[rank as usize].bytes as usize) });
+        members[rank as usize].here = own;
         let place = (comm, found.window_context());
         let ranks = (found.group.clone(), rank);
         let window = Window::new(place, flavor, ranks, members, held);
@@ -243,16 +264,13 @@ mod tests {
 
     #[test]
     fn parts_lie_behind_the_locks_and_do_not_overlap() {
-        let pieces = [10, 0, 5000, 3].map(|bytes| Piece { bytes, unit: 1 });
+        let pieces = [10, 0, 5000, 3].map(|bytes| Piece::new(bytes, 1));
         let room = Room::new(&pieces, true).unwrap();
         assert_eq!(room.offsets, [4096, 4106, 4106, 9106]);
         assert_eq!(room.bytes, 12288);
         let room = Room::new(&pieces, false).unwrap();
         assert_eq!(room.offsets, [4096, 8192, 8192, 16384]);
-        let huge = [Piece {
-            bytes: u64::MAX,
-            unit: 1,
-        }];
+        let huge = [Piece::new(u64::MAX, 1)];
         assert_eq!(Room::new(&huge, true).unwrap_err().class, Class::NoMem);
     }
 }

@@ -13,18 +13,26 @@ use crate::group::Group;
 use crate::handle::{PROC_NULL, WinId};
 use crate::process::Process;
 
+#[cold]
 fn refused(what: impl Into<String>) -> Error {
     Error::new(Class::RmaSync, what)
 }
 
 impl Window {
+    /// Whether a rank's memory may be reached now.
+    #[inline(always)]
+    pub(super) fn may_reach(&self, rank: u32) -> bool {
+        let epochs = &self.epochs;
+        let is_started = || {
+            let started = epochs.started.as_ref();
+            started.is_some_and(|started| started.contains(&rank))
+        };
+        epochs.is_fenced || matches!(epochs.locks[rank as usize], Lock::Had(..)) || is_started()
+    }
+
     /// Refuses to reach a rank's memory outside of an epoch.
     pub(super) fn check_epoch(&self, rank: u32) -> Result<()> {
-        let epochs = &self.epochs;
-        let is_locked = matches!(epochs.locks[rank as usize], Lock::Had(..));
-        let is_started = epochs.started.as_ref();
-        let is_started = is_started.is_some_and(|started| started.contains(&rank));
-        match epochs.is_fenced || is_locked || is_started {
+        match self.may_reach(rank) {
             true => Ok(()),
             false => Err(refused(format!(
                 "rank {rank} is reached outside of an epoch; MPI_Win_fence, MPI_Win_start or \
@@ -34,27 +42,41 @@ impl Window {
     }
 
     /// A rank of the window; `None`: nobody.
+    #[inline]
     pub(super) fn target(&self, rank: i32) -> Result<Option<u32>> {
         if rank == PROC_NULL {
             return Ok(None);
         }
         let found = u32::try_from(rank).ok();
-        let found = found.filter(|&found| (found as usize) < self.group.size());
-        found.map(Some).ok_or_else(|| {
-            let what = format!(
-                "there is no rank {rank}; ranks of the window are 0 to {}",
-                self.group.size() as i64 - 1
-            );
-            Error::new(Class::Rank, what)
-        })
+        let found = found.filter(|&found| (found as usize) < self.members.len());
+        found.map(Some).ok_or_else(|| self.no_rank(rank))
+    }
+
+    #[cold]
+    fn no_rank(&self, rank: i32) -> Error {
+        let what = format!(
+            "there is no rank {rank}; ranks of the window are 0 to {}",
+            self.members.len() as i64 - 1
+        );
+        Error::new(Class::Rank, what)
     }
 
     /// The ranks that a call is for: one, which may be nobody, or all.
+    #[inline]
     fn targets(&self, rank: Option<i32>) -> Result<Range<u32>> {
         Ok(match rank {
             Some(rank) => self.target(rank)?.map_or(0..0, |rank| rank..rank + 1),
-            None => 0..self.group.size() as u32,
+            None => self.all_targets(),
         })
+    }
+
+    fn all_targets(&self) -> Range<u32> {
+        0..self.group.size() as u32
+    }
+
+    /// Whether all of these ranks are locked.
+    fn has_all(&self, mut targets: Range<u32>) -> bool {
+        targets.all(|rank| matches!(self.epochs.locks[rank as usize], Lock::Had(..)))
     }
 
     /// The ranks here of a group's processes.
@@ -89,6 +111,51 @@ impl Process {
     pub fn fenced(&mut self, win: WinId, begins: bool) -> Result<()> {
         self.win_mut(win)?.epochs.is_fenced = begins;
         Ok(())
+    }
+
+    /// Locks a rank whose lock lies here and is free. `false`: it is not so, or something is wrong, and
+    /// [`Process::ask_lock`] goes on from there.
+    #[inline]
+    pub fn lock_now(&mut self, win: WinId, rank: i32, kind: LockKind) -> bool {
+        let Some(window) = self.wins.get_mut(win) else {
+            return false;
+        };
+        let at = rank as usize;
+        let gate = window.members.get(at).and_then(|member| member.gate);
+        let (Some(gate), true) = (gate, window.epochs.started.is_none()) else {
+            return false;
+        };
+        let lock = &mut window.epochs.locks[at];
+        if !matches!(lock, Lock::None) || !gate.take(kind == LockKind::Alone) {
+            return false;
+        }
+        *lock = Lock::Had(kind, true);
+        window.epochs.is_fenced = false;
+        true
+    }
+
+    /// Unlocks a rank whose lock lies here, if that can be done at once. `false`: it cannot, or something
+    /// is wrong, and nothing has been done.
+    #[inline]
+    pub fn unlock_now(&mut self, win: WinId, rank: i32) -> bool {
+        if !self.looks_calm(win) {
+            return false;
+        }
+        let Some(window) = self.wins.get_mut(win) else {
+            return false;
+        };
+        let at = rank as usize;
+        let gate = window.members.get(at).and_then(|member| member.gate);
+        let (Some(gate), false) = (gate, window.epochs.is_all) else {
+            return false;
+        };
+        let lock = &mut window.epochs.locks[at];
+        let Lock::Had(kind, true) = *lock else {
+            return false;
+        };
+        *lock = Lock::None;
+        gate.give_up(kind == LockKind::Alone);
+        true
     }
 
     /// Begins to lock a rank, or all (`None`).
@@ -199,18 +266,14 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::RmaSync`] if they are not locked in this way.
-    pub fn locked(&mut self, win: WinId, rank: Option<i32>) -> Result<Vec<u32>> {
-        let window = self.win_mut(win)?;
-        let (targets, epochs) = match rank {
-            Some(rank) => (Vec::from_iter(window.target(rank)?), &window.epochs),
-            None if window.epochs.is_all => {
-                let all = 0..window.group.size() as u32;
-                (all.collect(), &window.epochs)
-            }
-            None => return Err(refused("the window is not locked by MPI_Win_lock_all")),
-        };
-        let is_had = |&rank: &u32| matches!(epochs.locks[rank as usize], Lock::Had(..));
-        match targets.iter().all(is_had) && (rank.is_none() || !epochs.is_all) {
+    pub fn locked(&self, win: WinId, rank: Option<i32>) -> Result<Range<u32>> {
+        let window = self.win(win)?;
+        let is_all = window.epochs.is_all;
+        if rank.is_none() && !is_all {
+            return Err(refused("the window is not locked by MPI_Win_lock_all"));
+        }
+        let targets = window.targets(rank)?;
+        match window.has_all(targets.clone()) && (rank.is_none() || !is_all) {
             true => Ok(targets),
             false => Err(refused("the rank is not locked")),
         }
@@ -220,11 +283,11 @@ impl Process {
     ///
     /// # Errors
     /// What ends all ranks.
-    pub fn unlock(&mut self, win: WinId, targets: &[u32]) -> Result<()> {
+    pub fn unlock(&mut self, win: WinId, targets: Range<u32>) -> Result<()> {
         let Some(window) = self.wins.get_mut(win) else {
             return Ok(());
         };
-        for &rank in targets {
+        for rank in targets {
             let lock = &mut window.epochs.locks[rank as usize];
             let Lock::Had(kind, true) = std::mem::replace(lock, Lock::None) else {
                 continue;
@@ -241,21 +304,19 @@ impl Process {
         Ok(())
     }
 
-    /// The ranks that a flush is for.
+    /// The ranks that a flush is for; of all of them nothing is under way to those that are not locked.
     ///
     /// # Errors
     /// [`Class::RmaSync`] if they are not locked.
-    pub fn flushed(&mut self, win: WinId, rank: Option<i32>) -> Result<Vec<u32>> {
-        let window = self.win_mut(win)?;
-        let locks = &window.epochs.locks;
-        let is_had = |rank: u32| matches!(locks[rank as usize], Lock::Had(..));
-        let targets = match rank {
-            Some(rank) => Vec::from_iter(window.target(rank)?),
-            None => (0..window.group.size() as u32)
-                .filter(|&rank| is_had(rank))
-                .collect(),
+    #[inline]
+    pub fn flushed(&self, win: WinId, rank: Option<i32>) -> Result<Range<u32>> {
+        let window = self.win(win)?;
+        let targets = window.targets(rank)?;
+        let has_some = match rank {
+            Some(_) => window.has_all(targets.clone()),
+            None => targets.clone().any(|rank| window.has_all(rank..rank + 1)),
         };
-        match targets.iter().all(|&rank| is_had(rank)) && (rank.is_some() || !targets.is_empty()) {
+        match has_some {
             true => Ok(targets),
             false => Err(refused("nothing is locked that could be flushed")),
         }
@@ -308,13 +369,25 @@ impl Process {
         left
     }
 
-    /// Who was started, to be completed.
+    /// The ranks that have to be flushed before those are completed that were started: nothing is under
+    /// way to others.
     ///
     /// # Errors
     /// [`Class::RmaSync`] if nobody was.
-    pub fn started(&mut self, win: WinId) -> Result<Vec<u32>> {
-        let started = self.win_mut(win)?.epochs.started.clone();
-        started.ok_or_else(|| refused("MPI_Win_complete without MPI_Win_start"))
+    pub fn started(&self, win: WinId) -> Result<Range<u32>> {
+        let window = self.win(win)?;
+        match window.epochs.started {
+            Some(_) => Ok(window.all_targets()),
+            None => Err(refused("MPI_Win_complete without MPI_Win_start")),
+        }
+    }
+
+    /// All ranks of a window.
+    ///
+    /// # Errors
+    /// [`Class::Win`] if there is none of this handle.
+    pub fn all_targets(&self, win: WinId) -> Result<Range<u32>> {
+        Ok(self.win(win)?.all_targets())
     }
 
     /// Says to those who were started that all is done.

@@ -12,6 +12,7 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::Win`] if there is none of this handle.
+    #[inline]
     pub fn win(&self, win: WinId) -> Result<&Window> {
         self.wins.get(win).ok_or_else(|| no_window(win))
     }
@@ -20,6 +21,7 @@ impl Process {
     ///
     /// # Errors
     /// [`Class::Win`] if there is none of this handle.
+    #[inline]
     pub fn win_mut(&mut self, win: WinId) -> Result<&mut Window> {
         self.wins.get_mut(win).ok_or_else(|| no_window(win))
     }

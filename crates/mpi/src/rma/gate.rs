@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The lock of one rank's window: a word in shared memory, or a queue that its owner keeps.
+//! The lock of one rank's window: a word in shared memory, or a queue that its owner keeps. And the latch
+//! that accumulates in shared memory take for as long as they change it.
 
 use std::collections::VecDeque;
 #[cfg(not(loom))]
@@ -53,12 +54,57 @@ impl SharedGate {
         false
     }
 
-    /// Gives it up.
+    /// Gives it up. Nothing that this thread does from then on overtakes what it has written before.
     pub fn give_up(&self, alone: bool) {
         match alone {
-            true => self.word().fetch_and(!ALONE, Ordering::Release),
-            false => self.word().fetch_sub(1, Ordering::Release),
+            true => self.word().fetch_and(!ALONE, Ordering::SeqCst),
+            false => self.word().fetch_sub(1, Ordering::SeqCst),
         };
+    }
+}
+
+/// A word in shared memory that one rank at a time has, for no longer than it changes some kilobytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Latch(*const AtomicU64);
+
+// SAFETY: as for `SharedGate`.
+unsafe impl Send for Latch {}
+
+/// A latch that is had, until it is dropped.
+#[derive(Debug)]
+pub struct Latched<'a>(&'a AtomicU64);
+
+impl Latch {
+    /// The latch at this address.
+    ///
+    /// # Safety
+    /// As for [`SharedGate::at`].
+    pub unsafe fn at(address: *mut u8) -> Self {
+        Self(address.cast())
+    }
+
+    /// Takes it if it is free.
+    #[inline]
+    pub fn take(&self) -> Option<Latched<'_>> {
+        // SAFETY: see `at`.
+        let word = unsafe { &*self.0 };
+        match word.swap(1, Ordering::Acquire) {
+            0 => Some(Latched(word)),
+            _ => None,
+        }
+    }
+
+    /// Whether it looks free: who waits takes nobody the line away by looking.
+    pub fn is_free(&self) -> bool {
+        // SAFETY: see `at`.
+        unsafe { &*self.0 }.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl Drop for Latched<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
     }
 }
 
@@ -134,6 +180,18 @@ mod tests {
         gate.give_up(true);
         assert!(gate.take(true));
     }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_latch_is_free_again_when_it_is_dropped() {
+        let mut word = 0_u64;
+        // SAFETY: the word lives to the end of the test.
+        let latch = unsafe { Latch::at((&raw mut word).cast()) };
+        let latched = latch.take();
+        assert!(latched.is_some() && latch.take().is_none() && !latch.is_free());
+        drop(latched);
+        assert!(latch.is_free() && latch.take().is_some());
+    }
 }
 
 /// Every order in which ranks can come to the gate (`cargo xtask loom`).
@@ -192,6 +250,29 @@ mod models {
             window.add();
             other.join().expect("no panic");
             assert_eq!(window.look(), 2);
+        });
+    }
+
+    #[test]
+    fn what_two_change_behind_a_latch_is_changed_twice() {
+        loom::model(|| {
+            let [window, other] = window();
+            let change = |window: &Window| {
+                let latch = Latch(&raw const window.word);
+                let _latched = loop {
+                    match latch.take() {
+                        Some(latched) => break latched,
+                        None => thread::yield_now(),
+                    }
+                };
+                // SAFETY: nobody else has the latch.
+                window.contents.with_mut(|it| unsafe { *it += 1 });
+            };
+            let other = thread::spawn(move || change(&other));
+            change(&window);
+            other.join().expect("no panic");
+            // SAFETY: the other one has ended.
+            assert_eq!(window.contents.with(|it| unsafe { *it }), 2);
         });
     }
 

@@ -16,11 +16,13 @@
 mod create;
 mod epoch;
 mod find;
+mod flush;
 mod gate;
 mod memory;
 mod origin;
 mod serve;
 mod state;
+mod straight;
 mod window;
 mod wire;
 

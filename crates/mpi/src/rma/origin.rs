@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::gate::Latch;
 use super::memory::Here;
 use super::state::{Awaited, Into};
+use super::straight::latched;
 use super::window::{Flavor, Window};
 use super::wire::{Ask, AskKind, Pieces, REQUEST};
 use crate::buffer::Buffer;
@@ -17,6 +19,10 @@ use crate::handle::{OpId, TypeId, WinId};
 use crate::op::{Kernel, Predefined};
 use crate::process::Process;
 use crate::pt2pt::packed;
+
+/// From so many bytes on memory of the program is read and written by address where that is possible.
+/// Less takes less time by a message, where its owner waits in the library.
+const FAR_MIN: usize = 4096;
 
 /// Elements in the memory of another rank.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +44,10 @@ struct Reach {
     ty: Arc<Type>,
     /// If the memory lies here.
     here: Option<Here>,
+    /// What accumulates there take, if all ranks see the memory.
+    latch: Option<Latch>,
+    /// Where it lies for its rank, if it lies in one piece and can be read and written by that.
+    far: Option<u64>,
 }
 
 /// Waits for a reply, as what a request does.
@@ -54,8 +64,6 @@ struct Operand {
     data: Box<[u8]>,
     kernel: Kernel,
     op: OpId,
-    /// Bytes of an element, if all are of one kind.
-    element: usize,
     /// The predefined datatype of elements.
     named: TypeId,
 }
@@ -108,7 +116,7 @@ impl Window {
     }
 
     /// Asks for something that is replied.
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         engine: &mut Engine,
         rank: u32,
@@ -180,6 +188,13 @@ impl Process {
             base,
             pieces: ty.pieces(remote.count),
         };
+        let far = match (member.far, &place.pieces[..]) {
+            (Some(far), &[(at, bytes)]) if bytes >= FAR_MIN => Some(
+                far.wrapping_add_signed(place.base)
+                    .wrapping_add_signed(at as i64),
+            ),
+            _ => None,
+        };
         let here = match rank == window.rank {
             true if place.pieces.is_empty() => member.here,
             true => Some(
@@ -194,6 +209,8 @@ impl Process {
             place,
             ty,
             here,
+            latch: member.latch,
+            far,
         }))
     }
 
@@ -230,6 +247,19 @@ impl Process {
             // SAFETY: all pieces are within the window, as `find` has seen.
             unsafe { here.scatter(&reach.place, data.bytes()) };
             return Ok(());
+        }
+        if let (Some(far), Data::There(memory)) = (reach.far, &data) {
+            let to = self.win(win)?.world(reach.rank);
+            // SAFETY: whoever gave the buffer promised that it may be read. The other rank has given its
+            // memory to the window, and all of the piece is within.
+            let is_done = unsafe {
+                let transport = self.engine.transport();
+                transport.write(to, far, memory.bytes())
+            };
+            if is_done {
+                return Ok(());
+            }
+            self.forget_far(win, reach.rank)?;
         }
         let ask = Ask {
             place: reach.place,
@@ -274,12 +304,28 @@ impl Process {
             }
             return Ok(None);
         }
+        if let (Some(far), Some(memory)) = (reach.far, there(buffer, &ty)?) {
+            let from = self.win(win)?.world(reach.rank);
+            // SAFETY: whoever gave the buffer promised that it may be written.
+            let into = unsafe { memory.bytes_mut() };
+            if self.engine.transport().read(from, far, into) {
+                return Ok(None);
+            }
+            self.forget_far(win, reach.rank)?;
+        }
         let ask = Ask {
             place: reach.place,
             ..Ask::plain(AskKind::Get, 0)
         };
         self.ask_into(win, reach.rank, (ask, &[]), (buffer, &ty, bytes))
             .map(Some)
+    }
+
+    /// What a rank has in a window cannot be reached by address after all.
+    #[cold]
+    fn forget_far(&mut self, win: WinId, rank: u32) -> Result<()> {
+        self.win_mut(win)?.members[rank as usize].far = None;
+        Ok(())
     }
 
     /// Asks for data that go into a buffer.
@@ -338,7 +384,6 @@ impl Process {
             data,
             kernel,
             op,
-            element: ty.element().map_or(0, |basic| basic.size()),
             named: named.unwrap_or(TypeId::BYTE),
         })
     }
@@ -349,16 +394,6 @@ impl Process {
         let found =
             all.find(|named| named.element() == Some(basic) && named.size() == basic.size());
         found.map(|named| named.handle())
-    }
-
-    /// Whether this rank does it by itself.
-    fn is_direct(&self, win: WinId, reach: &Reach, element: usize) -> Result<Option<Here>> {
-        let window = self.win(win)?;
-        let is_own = reach.rank == window.rank;
-        Ok(reach.here.filter(|here| {
-            let is_alone = is_own && window.members[reach.rank as usize].gate.is_none();
-            !is_alone && here.is_atomic(&reach.place, element)
-        }))
     }
 
     /// `remote = remote op buffer`, element by element.
@@ -379,10 +414,10 @@ impl Process {
             return Ok(());
         }
         let operand = self.operand(buffer, op, &reach)?;
-        if let Some(here) = self.is_direct(win, &reach, operand.element)? {
-            let what = (&*operand.data, operand.element);
-            // SAFETY: all pieces are within the window, and they are aligned.
-            unsafe { here.combine_atomically(&reach.place, operand.kernel, what, None) };
+        if let (Some(here), Some(latch)) = (reach.here, reach.latch) {
+            let _latched = latched(&mut self.engine, &latch)?;
+            // SAFETY: all pieces are within the window.
+            unsafe { here.combine(&reach.place, operand.kernel, &operand.data, None) };
             return Ok(());
         }
         let ask = ask_of(AskKind::Accumulate, &operand, reach.place);
@@ -423,10 +458,11 @@ impl Process {
         }
         let operand = self.operand(buffer, op, &reach)?;
         let mut old = vec![0; bytes];
-        if let Some(here) = self.is_direct(win, &reach, operand.element)? {
-            let what = (&*operand.data, operand.element);
-            // SAFETY: all pieces are within the window, and they are aligned.
-            unsafe { here.combine_atomically(&reach.place, operand.kernel, what, Some(&mut old)) };
+        if let (Some(here), Some(latch)) = (reach.here, reach.latch) {
+            let (place, kernel) = (&reach.place, operand.kernel);
+            let _latched = latched(&mut self.engine, &latch)?;
+            // SAFETY: all pieces are within the window.
+            unsafe { here.combine(place, kernel, &operand.data, Some(&mut old)) };
         } else {
             let ask = ask_of(AskKind::GetAccumulate, &operand, reach.place);
             let window = self.win(win)?;
@@ -456,25 +492,19 @@ impl Process {
         let Some(reach) = self.find(win, remote)? else {
             return Ok(());
         };
-        let element = reach.ty.element().filter(|_| reach.ty.is_permanent());
-        let is_comparable = |element: &Basic| {
-            use BasicKind::{Byte, Char, Logical, Signed, Unsigned, Wide};
-            let kinds = [Byte, Char, Logical, Signed, Unsigned, Wide];
-            kinds.contains(&element.kind)
-        };
-        let Some(element) = element.filter(is_comparable) else {
+        if comparable(&reach.ty).is_none() {
             let what = "MPI_Compare_and_swap takes integers, truth values and bytes, one element of a \
                         predefined datatype";
             return Err(Error::new(Class::Type, what));
-        };
+        }
         let bytes = reach.place.bytes();
         let ty = self.origin(result, bytes)?;
         let [new, expected] = [origin, compare].map(|buffer| packed(buffer, &ty));
         let (new, expected) = (new?, expected?);
-        let old = if let Some(here) = self.is_direct(win, &reach, element.size())? {
-            // SAFETY: the element is within the window, and aligned.
-            let found = unsafe { here.swap_atomically(&reach.place, &expected, &new) };
-            found[..bytes].to_vec()
+        let old = if let (Some(here), Some(latch)) = (reach.here, reach.latch) {
+            let _latched = latched(&mut self.engine, &latch)?;
+            // SAFETY: the element is within the window.
+            unsafe { here.swap(&reach.place, &expected, &new) }
         } else {
             let ask = Ask {
                 place: reach.place,
@@ -492,55 +522,14 @@ impl Process {
         unsafe { unpack(&ty, result.address, 1, 0, &old) };
         Ok(())
     }
+}
 
-    /// Begins to bring what was asked of ranks to its end, at both ends if `is_remote`.
-    ///
-    /// # Errors
-    /// What ends all ranks.
-    pub fn begin_flush(&mut self, win: WinId, ranks: &[u32], is_remote: bool) -> Result<()> {
-        // What was written to memory that lies here is seen by others after this.
-        std::sync::atomic::fence(Ordering::SeqCst);
-        let (engine, wins) = (&mut self.engine, &mut self.wins);
-        let Some(window) = wins.get_mut(win).filter(|_| is_remote) else {
-            return Ok(());
-        };
-        for &rank in ranks {
-            if std::mem::take(&mut window.is_dirty[rank as usize]) {
-                let mut class = vec![0; 4].into_boxed_slice();
-                let memory = Memory::of(&mut class);
-                let into = (memory, 4, Into::Class(class));
-                window.ask(engine, rank, (Ask::plain(AskKind::Flush, 0), &[]), into)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether nothing is under way to these ranks.
-    ///
-    /// # Errors
-    /// What went wrong at one of them.
-    pub fn is_flushed(&mut self, win: WinId, ranks: &[u32]) -> Result<bool> {
-        let window = self.win_mut(win)?;
-        if window
-            .awaited
-            .iter()
-            .any(|awaited| ranks.contains(&awaited.rank))
-        {
-            return Ok(false);
-        }
-        match window.failure.take() {
-            Some(error) => Err(error),
-            None => Ok(true),
-        }
-    }
-
-    /// All ranks of a window.
-    ///
-    /// # Errors
-    /// [`Class::Win`] if there is none of this handle.
-    pub fn all_targets(&self, win: WinId) -> Result<Vec<u32>> {
-        Ok((0..self.win(win)?.group.size() as u32).collect())
-    }
+/// The element that a datatype is, if it is a predefined one whose elements can be compared and swapped.
+pub(super) fn comparable(ty: &Type) -> Option<Basic> {
+    use BasicKind::{Byte, Char, Logical, Signed, Unsigned, Wide};
+    let kinds = [Byte, Char, Logical, Signed, Unsigned, Wide];
+    let element = ty.element().filter(|_| ty.is_permanent());
+    element.filter(|element| kinds.contains(&element.kind))
 }
 
 fn ask_of(kind: AskKind, operand: &Operand, place: Pieces) -> Ask {

@@ -30,6 +30,10 @@ impl Process {
         };
         let mut has_moved = false;
         for window in self.wins.all() {
+            if window.is_direct {
+                window.settle(&mut self.engine);
+                continue;
+            }
             has_moved |= window.serve(&mut self.engine, &known)?;
             has_moved |= window.collect(&mut self.engine);
         }
@@ -140,7 +144,7 @@ impl Window {
         }
         match self.flavor {
             // SAFETY: displacements are addresses, and all pieces are of memory that the program attached.
-            Flavor::Dynamic => Some(unsafe { Here::new(std::ptr::null_mut()) }),
+            Flavor::Dynamic => Some(unsafe { Here::new(std::ptr::null_mut(), 0) }),
             _ => self.members[self.rank as usize].here,
         }
     }
@@ -199,11 +203,8 @@ impl Window {
                 AskKind::Get => here.gather(place, &mut old),
                 AskKind::GetAccumulate => here.combine(place, kernel()?, data, Some(&mut old)),
                 _ => {
-                    here.gather(place, &mut old);
                     let (expected, new) = data.split_at(bytes);
-                    if old == expected {
-                        here.scatter(place, new);
-                    }
+                    old = here.swap(place, expected, new);
                 }
             }
         }

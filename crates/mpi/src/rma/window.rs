@@ -2,11 +2,13 @@
 //! Windows: whose memory they are of, and how each rank's is reached from here.
 #![forbid(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
-use super::gate::{Gate, SharedGate};
+use super::gate::{Gate, Latch, SharedGate};
 use super::memory::Here;
 use super::state::{Awaited, Epochs, Incoming};
+use super::straight::Loop;
 use super::wire::REPLIES;
 use crate::engine::{Engine, Flight, Memory, Mode};
 use crate::error::{Class, Error, Result};
@@ -38,6 +40,10 @@ pub struct Member {
     pub(super) here: Option<Here>,
     /// Its lock, if that lies here.
     pub(super) gate: Option<SharedGate>,
+    /// What accumulates there take, if that lies here.
+    pub(super) latch: Option<Latch>,
+    /// Its address for its rank, if this one can read and write it by that.
+    pub(super) far: Option<u64>,
 }
 
 impl Member {
@@ -81,6 +87,12 @@ pub struct Window {
     /// Memory that a dynamic window has, as addresses.
     pub(super) attached: Vec<(usize, usize)>,
     pub(super) held: Held,
+    /// Whether the memory and the locks of all ranks lie here: nobody is asked for anything by messages.
+    pub(super) is_direct: bool,
+    /// Calls that found nothing under way.
+    pub(super) calm: u32,
+    /// What accumulates here did last.
+    pub(super) last_loop: Cell<Option<Loop>>,
     pub(super) context: u32,
     pub(super) epochs: Epochs,
     /// Replies that have not come.
@@ -117,6 +129,9 @@ impl Window {
             rank,
             members,
             attached: Vec::new(),
+            is_direct: matches!(held, Held::Shared(..)),
+            calm: 0,
+            last_loop: Cell::new(None),
             held,
             context,
             epochs: Epochs::new(ranks),
@@ -185,6 +200,8 @@ pub struct Windows {
     table: Table<WinId, Window>,
     /// How many there are.
     alive: usize,
+    /// How many of them are reached by messages.
+    served: usize,
 }
 
 impl Windows {
@@ -195,27 +212,38 @@ impl Windows {
         self.alive == 0
     }
 
+    /// Whether nobody asks this rank for anything by messages.
+    #[must_use]
+    pub(super) fn are_direct(&self) -> bool {
+        self.served == 0
+    }
+
     /// A window.
+    #[inline]
     #[must_use]
     pub fn get(&self, win: WinId) -> Option<&Window> {
         self.table.get(win)
     }
 
     /// A window, to be changed.
+    #[inline]
     #[must_use]
     pub fn get_mut(&mut self, win: WinId) -> Option<&mut Window> {
         self.table.get_mut(win)
     }
 
     pub(super) fn insert(&mut self, window: Window) -> Option<WinId> {
+        let is_direct = window.is_direct;
         let id = self.table.insert(window)?;
         self.alive += 1;
+        self.served += usize::from(!is_direct);
         Some(id)
     }
 
     pub(super) fn remove(&mut self, win: WinId) -> Option<Window> {
         let window = self.table.remove(win)?;
         self.alive -= 1;
+        self.served -= usize::from(!window.is_direct);
         Some(window)
     }
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is done in memory that lies here with elements that lie in one piece at both ends: checked once,
+//! copied once, and no memory taken for it.
+//!
+//! Whatever is not as simple as that, or wrong, is left to `origin.rs`, which does it or says what is
+//! wrong: nothing has been done then.
+#![forbid(unsafe_code)]
+
+use super::gate::{Latch, Latched};
+use super::memory::Stretch;
+use super::origin::Remote;
+use super::window::{Member, Window};
+use crate::buffer::Buffer;
+use crate::datatype::{Basic, Type};
+use crate::engine::{Engine, Memory};
+use crate::error::Result;
+use crate::handle::{OpId, TypeId, WinId};
+use crate::op::{Kernel, Predefined};
+use crate::process::Process;
+use crate::pt2pt::piece;
+
+/// How often who waits for a latch looks at it before it does what others do who wait: longer than a
+/// stretch is changed at a time.
+const LOOKS: u32 = 1 << 8;
+
+/// Elements that lie in one piece at both ends.
+struct Straight<'a> {
+    window: &'a Window,
+    member: &'a Member,
+    ty: &'a Type,
+    stretch: Stretch,
+}
+
+/// An operator of the standard on elements of a predefined datatype.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    named: (OpId, TypeId),
+    op: Predefined,
+    kernel: Kernel,
+    /// Bytes of an element, if it is no pair.
+    element: usize,
+}
+
+/// A stretch of elements of one kind that are combined with others.
+struct Combined {
+    latch: Latch,
+    what: Loop,
+    stretch: Stretch,
+    operand: Memory,
+}
+
+/// Takes a latch. Who had it when it died is found as everywhere.
+#[inline]
+pub(super) fn latched<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
+    match latch.take() {
+        Some(latched) => Ok(latched),
+        None => wait_for(engine, latch),
+    }
+}
+
+#[cold]
+fn wait_for<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
+    let mut looks = 0_u32;
+    loop {
+        if latch.is_free()
+            && let Some(latched) = latch.take()
+        {
+            return Ok(latched);
+        }
+        match looks < LOOKS {
+            true => std::hint::spin_loop(),
+            false => engine.transport().idle_awake(looks - LOOKS)?,
+        }
+        looks = looks.saturating_add(1);
+    }
+}
+
+impl Process {
+    /// A committed datatype.
+    #[inline(always)]
+    fn type_of(&self, datatype: TypeId) -> Option<&Type> {
+        let ty = self.types.get(datatype)?;
+        ty.is_committed().then_some(&**ty)
+    }
+
+    /// Memory of the program in one piece, of as many bytes as the remote elements, which are of `ty`.
+    #[inline(always)]
+    fn piece(
+        &self,
+        buffer: &Buffer,
+        remote: &Remote,
+        (ty, bytes): (&Type, usize),
+    ) -> Option<Memory> {
+        if (buffer.datatype, buffer.count) == (remote.datatype, remote.count) {
+            return piece(buffer, ty, bytes);
+        }
+        let ty = self.type_of(buffer.datatype)?;
+        let own = ty.contiguous_bytes(buffer.count)?;
+        if own != bytes {
+            return None;
+        }
+        piece(buffer, ty, bytes)
+    }
+
+    #[inline(always)]
+    fn straight(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> Option<Straight<'_>> {
+        let window = self.wins.get(win)?;
+        let rank = u32::try_from(remote.rank).ok()?;
+        let member = window.members.get(rank as usize)?;
+        let here = member.here?;
+        let ty = self.type_of(remote.datatype)?;
+        let bytes = ty.contiguous_bytes(remote.count)?;
+        if bytes == 0 || remote.displacement < 0 || !window.may_reach(rank) {
+            return None;
+        }
+        let own = self.piece(buffer, remote, (ty, bytes))?;
+        let at = remote.displacement.checked_mul(i64::from(member.unit))?;
+        let at = at.checked_add(ty.true_lower() as i64)?;
+        let stretch = here.stretch(at, own)?;
+        Some(Straight {
+            window,
+            member,
+            ty,
+            stretch,
+        })
+    }
+
+    /// The loop of the operator with this handle on elements of a predefined datatype, which is mostly the
+    /// one that was asked for before.
+    #[inline(always)]
+    fn loop_of(&self, named: (OpId, TypeId), found: &Straight<'_>) -> Option<Loop> {
+        let last = &found.window.last_loop;
+        if last.get().is_none_or(|last| last.named != named) {
+            last.set(self.other_loop_of(named, found.ty));
+        }
+        last.get()
+    }
+
+    #[cold]
+    fn other_loop_of(&self, named: (OpId, TypeId), ty: &Type) -> Option<Loop> {
+        // The handle of one that is derived may be that of another some time.
+        let is_uniform = ty.element().is_some() || ty.pair().is_some();
+        if !named.1.is_predefined() || !is_uniform {
+            return None;
+        }
+        let op = self.ops.get(named.0)?;
+        Some(Loop {
+            named,
+            op: op.as_predefined()?,
+            kernel: op.kernel(ty)?,
+            element: ty.element().map_or(0, Basic::size),
+        })
+    }
+
+    /// As [`Process::put`]; whether it is done.
+    #[inline(always)]
+    pub fn put_straight(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> bool {
+        let found = self.straight(win, buffer, remote);
+        found.map(|found| found.stretch.put()).is_some()
+    }
+
+    /// As [`Process::get`]; whether it is done.
+    #[inline(always)]
+    pub fn get_straight(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> bool {
+        let found = self.straight(win, buffer, remote);
+        found.map(|found| found.stretch.get()).is_some()
+    }
+
+    /// A stretch of elements of one kind, to be combined behind a latch.
+    #[inline(always)]
+    fn combined(
+        &self,
+        win: WinId,
+        (own, operand): (&Buffer, Option<&Buffer>),
+        remote: &Remote,
+        op: OpId,
+    ) -> Option<Combined> {
+        let found = self.straight(win, own, remote)?;
+        let latch = found.member.latch?;
+        let what = self.loop_of((op, remote.datatype), &found)?;
+        let operand = match operand {
+            Some(operand) if what.op != Predefined::NoOp => {
+                self.piece(operand, remote, (found.ty, found.stretch.bytes()))?
+            }
+            _ => Memory::NONE,
+        };
+        found.stretch.is_apart(operand).then_some(Combined {
+            latch,
+            what,
+            stretch: found.stretch,
+            operand,
+        })
+    }
+
+    /// As [`Process::accumulate`]; whether it is done.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline(always)]
+    pub fn accumulate_straight(
+        &mut self,
+        win: WinId,
+        buffer: &Buffer,
+        remote: &Remote,
+        op: OpId,
+    ) -> Result<bool> {
+        let Some(found) = self.combined(win, (buffer, None), remote, op) else {
+            return Ok(false);
+        };
+        for (_, part) in found.stretch.parts() {
+            let _latched = latched(&mut self.engine, &found.latch)?;
+            part.combine(found.what.kernel);
+        }
+        Ok(true)
+    }
+
+    /// As [`Process::get_accumulate`]; whether it is done.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline(always)]
+    pub fn get_accumulate_straight(
+        &mut self,
+        win: WinId,
+        (buffer, result): (&Buffer, &Buffer),
+        remote: &Remote,
+        op: OpId,
+    ) -> Result<bool> {
+        let Some(found) = self.combined(win, (result, Some(buffer)), remote, op) else {
+            return Ok(false);
+        };
+        let is_read = found.what.op == Predefined::NoOp;
+        if is_read && found.stretch.is_whole(found.what.element) {
+            found.stretch.get();
+            return Ok(true);
+        }
+        for (at, part) in found.stretch.parts() {
+            let _latched = latched(&mut self.engine, &found.latch)?;
+            match is_read {
+                true => part.get(),
+                false => part.exchange(found.what.kernel, found.operand, at),
+            }
+        }
+        Ok(true)
+    }
+
+    /// As [`Process::compare_and_swap`]; whether it is done.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline(always)]
+    pub fn swap_straight(
+        &mut self,
+        win: WinId,
+        [new, expected, result]: [&Buffer; 3],
+        remote: &Remote,
+    ) -> Result<bool> {
+        let found = self.straight(win, result, remote).and_then(|found| {
+            let latch = found.member.latch?;
+            let bytes = found.stretch.bytes();
+            let piece = |buffer| self.piece(buffer, remote, (found.ty, bytes));
+            let (new, expected) = (piece(new)?, piece(expected)?);
+            let element = super::origin::comparable(found.ty);
+            let is_simple = element.is_some_and(|element| element.size() == bytes);
+            is_simple.then_some((latch, new, expected, found.stretch))
+        });
+        let Some((latch, new, expected, stretch)) = found else {
+            return Ok(false);
+        };
+        let _latched = latched(&mut self.engine, &latch)?;
+        stretch.swap(expected, new);
+        Ok(true)
+    }
+}
