@@ -93,7 +93,7 @@ static void locks(void) {
   }
 }
 
-/* Pairs of a number and its place are no words: their owner changes them. */
+/* Pairs of a number and its place are no words. */
 static void requests(void) {
   struct pair {
     double value;

@@ -1,7 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What is done in the memory of others, on every kind of element and by many at once: windows_elements
  * NAME runs one check on all ranks; a wrong result aborts with 9. */
-#include "windows.h"
+#include <string.h>
+
+#include "check.h"
+
+static int me, ranks;
+
+enum kind { CREATED, ALLOCATED, SHARED, KINDS };
+
+/* A window of so many bytes at every rank, which are `own` if the program gives them; where they are. */
+static void *make(enum kind kind, void *own, MPI_Aint bytes, int unit, MPI_Win *win) {
+  MPI_Comm all = MPI_COMM_WORLD;
+  void *base = own;
+  if (kind == CREATED) OK(MPI_Win_create(own, bytes, unit, MPI_INFO_NULL, all, win));
+  else if (kind == ALLOCATED) OK(MPI_Win_allocate(bytes, unit, MPI_INFO_NULL, all, &base, win));
+  else OK(MPI_Win_allocate_shared(bytes, unit, MPI_INFO_NULL, all, &base, win));
+  OK(MPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN));
+  memset(base, 0, bytes);
+  OK(MPI_Barrier(all));
+  return base;
+}
 
 static unsigned long long state;
 
@@ -57,15 +76,10 @@ static void fill_elements(unsigned char *bytes, MPI_Datatype type) {
 /* All kinds of elements by all operators, as `MPI_Reduce_local` combines them. */
 static void operators(void) {
   state = 1000 + me;
-  for (enum kind kind = CREATED; kind < DYNAMIC; kind++) {
-    unsigned char *base = window;
+  for (enum kind kind = CREATED; kind < KINDS; kind++) {
     MPI_Win win;
-    MPI_Comm all = MPI_COMM_WORLD;
-    if (kind == CREATED) OK(MPI_Win_create(window, ROOM, 1, MPI_INFO_NULL, all, &win));
-    else if (kind == ALLOCATED) OK(MPI_Win_allocate(ROOM, 1, MPI_INFO_NULL, all, &base, &win));
-    else OK(MPI_Win_allocate_shared(ROOM, 1, MPI_INFO_NULL, all, &base, &win));
-    OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    OK(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN));
+    make(kind, window, ROOM, 1, &win);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     int right = (me + 1) % ranks, combined = 0;
     OK(MPI_Win_lock_all(0, win));
@@ -130,17 +144,10 @@ static void operators(void) {
 /* Everybody adds to the same cells in every way, nothing is lost, and nobody sees half of a number. */
 static void crowd(void) {
   enum { MANY = 3000, TURNS = 60 };
-  for (enum kind kind = CREATED; kind < DYNAMIC; kind++) {
+  for (enum kind kind = CREATED; kind < KINDS; kind++) {
     static long cells[MANY], one[MANY], seen[MANY], strided[2 * MANY];
-    long *base = cells;
     MPI_Win win;
-    MPI_Comm all = MPI_COMM_WORLD;
-    int unit = sizeof(long);
-    if (kind == CREATED) OK(MPI_Win_create(cells, sizeof cells, unit, MPI_INFO_NULL, all, &win));
-    else if (kind == ALLOCATED)
-      OK(MPI_Win_allocate(sizeof cells, unit, MPI_INFO_NULL, all, &base, &win));
-    else OK(MPI_Win_allocate_shared(sizeof cells, unit, MPI_INFO_NULL, all, &base, &win));
-    memset(base, 0, sizeof cells);
+    long *base = make(kind, cells, sizeof cells, sizeof(long), &win);
     /* Both halves of a cell are the same number. */
     const long both = 1L << 32 | 1;
     for (int i = 0; i < MANY; i++) one[i] = both;
@@ -148,7 +155,6 @@ static void crowd(void) {
     MPI_Datatype every_other;
     OK(MPI_Type_vector(MANY, 1, 2, MPI_LONG, &every_other));
     OK(MPI_Type_commit(&every_other));
-    OK(MPI_Barrier(all));
     OK(MPI_Win_lock_all(0, win));
     long last = 0;
     for (int turn = 0; turn < TURNS; turn++) {
@@ -180,7 +186,7 @@ static void crowd(void) {
       last = seen[0];
     }
     OK(MPI_Win_unlock_all(win));
-    OK(MPI_Barrier(all));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
     if (me == 0) {
       OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
       for (int i = 0; i < MANY; i++) {
@@ -199,8 +205,7 @@ static void far(void) {
   enum { MANY = 300000, PART = 70001 };
   char *mine = malloc(MANY), *there = malloc(MANY);
   MPI_Win win;
-  OK(MPI_Win_create(mine, MANY, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-  OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  make(CREATED, mine, MANY, 1, &win);
   int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
   for (int turn = 0; turn < 3; turn++) {
     for (int i = 0; i < MANY; i++) mine[i] = me + i, there[i] = me + 3 * i + turn;

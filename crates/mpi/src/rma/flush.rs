@@ -5,9 +5,7 @@
 use std::ops::Range;
 
 use super::memory::settle;
-use super::state::{Into, Lock};
-use super::wire::{Ask, AskKind};
-use crate::engine::Memory;
+use super::state::Lock;
 use crate::error::Result;
 use crate::handle::WinId;
 use crate::process::Process;
@@ -66,10 +64,7 @@ impl Process {
         };
         for rank in ranks {
             if std::mem::take(&mut window.is_dirty[rank as usize]) {
-                let mut class = vec![0; 4].into_boxed_slice();
-                let memory = Memory::of(&mut class);
-                let into = (memory, 4, Into::Class(class));
-                window.ask(engine, rank, (Ask::plain(AskKind::Flush, 0), &[]), into)?;
+                window.ask_flush(engine, rank)?;
             }
         }
         Ok(())

@@ -2,16 +2,23 @@
 //! One-sided communication: windows, and what one rank does in the memory of another.
 //!
 //! ```text
-//! call -> reach (where in whose memory) -> that memory, if it lies here, too (memory.rs)
-//!                                      \-> a request by message (wire.rs), which its owner carries out
-//!                                          while it is in any call of the library (serve.rs)
+//! call -> all of it simple, and the memory lies here (straight.rs) -> that memory (memory.rs)
+//!      \-> reach (where in whose memory, origin.rs) -> that memory, if it lies here
+//!                                                  \-> its address in its rank, if that can be used
+//!                                                  \-> a request by message (wire.rs), which its owner
+//!                                                      carries out while it is in any call of the
+//!                                                      library (serve.rs)
 //! ```
 //!
 //! Memory that the library gave (`MPI_Win_allocate`, `MPI_Win_allocate_shared`) lies in all ranks where
-//! the transport has [`crate::transport::SharedMemory`]: put and get are one copy there, accumulates are
-//! atomic on elements of 1, 2, 4 and 8 bytes, and a lock is a word. All else goes by messages, over any
-//! transport. An accumulate on other elements is carried out by the memory's owner, so that the same
-//! kind of element at the same place is always changed in the same way.
+//! the transport has [`crate::transport::SharedMemory`]: put and get are one copy there, a lock is a word,
+//! and accumulates take a latch of the memory's rank (gate.rs) for as long as they change some kilobytes.
+//! All of them do, on whatever elements, so that each element is changed as a whole; only to read words
+//! takes no latch, because nobody sees half of one.
+//!
+//! Of memory of the program put and get of many bytes in one piece go by its address where the system lets
+//! a process read and write another's. All else goes by messages, over any transport; accumulates do
+//! always, so that the same place is always changed in the same way.
 
 mod create;
 mod epoch;

@@ -24,6 +24,9 @@ use crate::pt2pt::packed;
 /// Less takes less time by a message, where its owner waits in the library.
 const FAR_MIN: usize = 4096;
 
+/// Bytes of a request that may wait for what follows.
+const HELD_BACK_MAX: usize = 1024;
+
 /// Elements in the memory of another rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote {
@@ -77,7 +80,42 @@ impl Window {
         ask: &Ask,
         data: &[u8],
     ) -> Result<()> {
+        self.send_held_back(engine)?;
         self.send(engine, (rank, REQUEST), ask.encode(data))
+    }
+
+    /// As [`Window::request`] of what is not replied: a short one goes with what follows.
+    fn tell(&mut self, engine: &mut Engine, rank: u32, ask: &Ask, data: &[u8]) -> Result<()> {
+        self.is_dirty[rank as usize] = true;
+        self.send_held_back(engine)?;
+        let message = ask.encode(data);
+        if message.len() > HELD_BACK_MAX {
+            return self.send(engine, (rank, REQUEST), message);
+        }
+        self.held_back = Some((rank, message));
+        Ok(())
+    }
+
+    /// Sends what was held back.
+    pub(super) fn send_held_back(&mut self, engine: &mut Engine) -> Result<()> {
+        match self.held_back.take() {
+            Some((rank, message)) => self.send(engine, (rank, REQUEST), message),
+            None => Ok(()),
+        }
+    }
+
+    /// Asks a rank to say when all that it was asked for is done, and whether it could be.
+    pub(super) fn ask_flush(&mut self, engine: &mut Engine, rank: u32) -> Result<()> {
+        let mut class = vec![0; 4].into_boxed_slice();
+        let into = (Memory::of(&mut class), 4, Into::Class(class));
+        let (reply, _) = self.await_reply(engine, rank, into)?;
+        match self.held_back.take_if(|(to, _)| *to == rank) {
+            Some((_, mut message)) => {
+                Ask::set_reply(&mut message, reply);
+                self.send(engine, (rank, REQUEST), message)
+            }
+            None => self.request(engine, rank, &Ask::plain(AskKind::Flush, reply), &[]),
+        }
     }
 
     /// Takes replies that have come; whether there was one.
@@ -116,16 +154,29 @@ impl Window {
     }
 
     /// Asks for something that is replied.
-    pub(super) fn ask(
+    fn ask(
         &mut self,
         engine: &mut Engine,
         rank: u32,
         (mut ask, data): (Ask, &[u8]),
-        (memory, expected, into): (Memory, usize, Into),
+        into: (Memory, usize, Into),
     ) -> Result<Awaiting> {
-        ask.reply = self.reply_tag();
+        let (reply, awaiting) = self.await_reply(engine, rank, into)?;
+        ask.reply = reply;
+        self.request(engine, rank, &ask, data)?;
+        Ok(awaiting)
+    }
+
+    /// Makes room for a reply; its tag.
+    fn await_reply(
+        &mut self,
+        engine: &mut Engine,
+        rank: u32,
+        (memory, expected, into): (Memory, usize, Into),
+    ) -> Result<(i32, Awaiting)> {
+        let reply = self.reply_tag();
         let from = Some(self.world(rank));
-        let flight = engine.recv(self.context, from, Some(ask.reply), memory)?;
+        let flight = engine.recv(self.context, from, Some(reply), memory)?;
         let is_done = Arc::new(AtomicBool::new(false));
         self.awaited.push(Awaited {
             rank,
@@ -134,8 +185,7 @@ impl Window {
             into,
             is_done: Arc::clone(&is_done),
         });
-        self.request(engine, rank, &ask, data)?;
-        Ok(Awaiting(is_done))
+        Ok((reply, Awaiting(is_done)))
     }
 }
 
@@ -267,8 +317,7 @@ impl Process {
         };
         let (engine, wins) = (&mut self.engine, &mut self.wins);
         let window = wins.get_mut(win).expect("as `find` has seen");
-        window.is_dirty[reach.rank as usize] = true;
-        window.request(engine, reach.rank, &ask, data.bytes())
+        window.tell(engine, reach.rank, &ask, data.bytes())
     }
 
     /// Copies elements out of another rank's memory; what to wait for, if they have to be waited for.
@@ -432,8 +481,7 @@ impl Process {
             window.change_own(&self.types, &self.ops, (ask, data))?;
             return Ok(());
         }
-        window.is_dirty[rank as usize] = true;
-        window.request(engine, rank, ask, data)
+        window.tell(engine, rank, ask, data)
     }
 
     /// As [`Process::accumulate`]; what was there before goes into `result`. Without a buffer the operator

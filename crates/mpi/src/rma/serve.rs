@@ -34,6 +34,8 @@ impl Process {
                 window.settle(&mut self.engine);
                 continue;
             }
+            // Nothing has followed before this rank waits.
+            window.send_held_back(&mut self.engine)?;
             has_moved |= window.serve(&mut self.engine, &known)?;
             has_moved |= window.collect(&mut self.engine);
         }
@@ -89,10 +91,7 @@ impl Window {
             return Ok(());
         };
         let reply = match ask.kind {
-            AskKind::Flush => {
-                let class = self.errors[from as usize].take().unwrap_or(Class::Success);
-                (class as i32).to_ne_bytes().to_vec()
-            }
+            AskKind::Flush => self.told(from),
             AskKind::LockShared | AskKind::LockAlone => {
                 self.gate
                     .ask(from, ask.kind == AskKind::LockAlone, ask.reply);
@@ -104,18 +103,26 @@ impl Window {
             }
             _ => match self.change(known, &ask, data) {
                 Ok(Some(reply)) => reply,
-                Ok(None) => return Ok(()),
+                Ok(None) if ask.reply == 0 => return Ok(()),
+                Ok(None) => self.told(from),
                 Err(class) => {
                     self.errors[from as usize].get_or_insert(class);
-                    let is_replied = !matches!(ask.kind, AskKind::Put | AskKind::Accumulate);
-                    match is_replied {
-                        true => Vec::new(),
-                        false => return Ok(()),
+                    let is_told = matches!(ask.kind, AskKind::Put | AskKind::Accumulate);
+                    match (is_told, ask.reply) {
+                        (true, 0) => return Ok(()),
+                        (true, _) => self.told(from),
+                        (false, _) => Vec::new(),
                     }
                 }
             },
         };
         self.send(engine, (from, ask.reply), reply)
+    }
+
+    /// What a rank is told that flushes: the class of the first error in what it has asked for.
+    fn told(&mut self, from: u32) -> Vec<u8> {
+        let class = self.errors[from as usize].take().unwrap_or(Class::Success);
+        (class as i32).to_ne_bytes().to_vec()
     }
 
     /// Gives the lock to all who can have it.

@@ -102,6 +102,8 @@ pub struct Window {
     /// What went wrong since somebody asked.
     pub(super) failure: Option<Error>,
     next_reply: i32,
+    /// A short request of a rank that is not replied and not sent yet: a flush that follows goes with it.
+    pub(super) held_back: Option<(u32, Vec<u8>)>,
     /// Messages that are on their way, and their bytes.
     pub(super) outgoing: Vec<(Flight, Box<[u8]>)>,
     pub(super) incoming: VecDeque<Incoming>,
@@ -139,6 +141,7 @@ impl Window {
             is_dirty: vec![false; ranks],
             failure: None,
             next_reply: 0,
+            held_back: None,
             outgoing: Vec::new(),
             incoming: VecDeque::new(),
             gate: Gate::default(),
@@ -148,7 +151,7 @@ impl Window {
 
     /// A tag for the next reply.
     pub(super) fn reply_tag(&mut self) -> i32 {
-        self.next_reply = (self.next_reply + 1) % REPLIES;
+        self.next_reply = self.next_reply % (REPLIES - 1) + 1;
         self.next_reply
     }
 
@@ -190,7 +193,8 @@ impl Window {
     /// Whether nothing is under way, as far as this rank knows.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.outgoing.is_empty() && self.incoming.is_empty() && self.awaited.is_empty()
+        let is_sent = self.held_back.is_none() && self.outgoing.is_empty();
+        is_sent && self.incoming.is_empty() && self.awaited.is_empty()
     }
 }
 

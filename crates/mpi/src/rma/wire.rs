@@ -74,7 +74,8 @@ pub struct Ask {
     pub op: u32,
     /// Number of the predefined datatype of elements, or 0.
     pub element: u32,
-    /// The tag of the reply.
+    /// The tag of the reply; 0 for none. With one what is otherwise not replied is followed by a
+    /// [`AskKind::Flush`].
     pub reply: i32,
     pub place: Pieces,
 }
@@ -91,6 +92,12 @@ impl Ask {
             reply,
             place: Pieces::default(),
         }
+    }
+
+    /// Asks for a reply in a message that asked for none.
+    pub fn set_reply(message: &mut [u8], reply: i32) {
+        let (words, _) = message.as_chunks_mut::<8>();
+        words[2] = u64::from(reply.cast_unsigned()).to_ne_bytes();
     }
 
     /// The message, with data behind it.
@@ -159,6 +166,10 @@ mod tests {
             for cut in 0..message.len() - 4 {
                 assert_eq!(Ask::decode(&message[..cut]), None);
             }
+            let mut message = message;
+            Ask::set_reply(&mut message, 77);
+            let found = Ask::decode(&message).map(|(ask, _)| ask.reply);
+            assert_eq!(found, Some(77));
         }
     }
 }
