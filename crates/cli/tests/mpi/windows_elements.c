@@ -202,7 +202,7 @@ static void crowd(void) {
 
 /* Much memory of the program, reached by its address where that is possible. */
 static void far(void) {
-  enum { MANY = 300000, PART = 70001 };
+  enum { MANY = 600000, PART = 200001 };
   char *mine = malloc(MANY), *there = malloc(MANY);
   MPI_Win win;
   make(CREATED, mine, MANY, 1, &win);

@@ -9,6 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
 
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// How often who waits for a latch looks at it before it does what others do who wait: longer than a
+/// stretch is changed at a time.
+const LOOKS: u32 = 1 << 8;
+
 /// Somebody has it alone.
 const ALONE: u64 = 1 << 63;
 /// Somebody waits to have it alone: no more of those who share get in.
@@ -105,6 +112,32 @@ impl Drop for Latched<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Takes a latch. Who had it when it died is found as everywhere.
+#[inline]
+pub(super) fn latched<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
+    match latch.take() {
+        Some(latched) => Ok(latched),
+        None => wait_for(engine, latch),
+    }
+}
+
+#[cold]
+fn wait_for<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
+    let mut looks = 0_u32;
+    loop {
+        if latch.is_free()
+            && let Some(latched) = latch.take()
+        {
+            return Ok(latched);
+        }
+        match looks < LOOKS {
+            true => std::hint::spin_loop(),
+            false => engine.transport().idle_awake(looks - LOOKS)?,
+        }
+        looks = looks.saturating_add(1);
     }
 }
 

@@ -271,3 +271,96 @@ unsafe fn move_bytes(from: *const u8, into: *mut u8, bytes: usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::Type;
+    use crate::op::{Op, Predefined};
+
+    /// Bytes that look like numbers of all sizes, another series for each seed.
+    fn bytes(seed: u64, count: usize) -> Vec<u8> {
+        let mut state = seed;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005);
+            state = state.wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        };
+        (0..count).map(|_| draw()).collect()
+    }
+
+    fn stretch(there: &mut [u8], own: &mut [u8]) -> Stretch {
+        // SAFETY: the test has both, and uses neither while it uses the stretch.
+        let here = unsafe { Here::new(there.as_mut_ptr(), there.len()) };
+        here.stretch(0, Memory::of(own))
+            .expect("it is not longer than the window")
+    }
+
+    #[test]
+    fn parts_of_a_stretch_are_combined_and_exchanged_as_all_of_it_is() {
+        let mut pairs = 0;
+        for ty in Type::all_named().filter(|ty| ty.contiguous_bytes(2) == Some(2 * ty.size())) {
+            for op in Predefined::ALL {
+                let Some(kernel) = Op::predefined(op).kernel(&ty).filter(|_| ty.size() > 0) else {
+                    continue;
+                };
+                pairs += 1;
+                for count in [1, 3, AT_A_TIME / ty.size() + 5] {
+                    let length = count * ty.size();
+                    let (old, mut operand) = (bytes(1, length), bytes(2, length));
+                    let mut wanted = old.clone();
+                    kernel(&mut wanted, &operand);
+                    let mut there = old.clone();
+                    let whole = stretch(&mut there, &mut operand);
+                    whole.parts().for_each(|(_, part)| part.combine(kernel));
+                    assert!(there == wanted, "{} on {}", op.name(), ty.name());
+                    let (mut there, mut got) = (old.clone(), vec![0; length]);
+                    let operand = Memory::of(&mut operand);
+                    let whole = stretch(&mut there, &mut got);
+                    assert!(whole.is_apart(operand));
+                    let parts = whole.parts();
+                    parts.for_each(|(at, part)| part.exchange(kernel, operand, at));
+                    assert!(
+                        there == wanted && got == old,
+                        "{} on {}",
+                        op.name(),
+                        ty.name()
+                    );
+                }
+            }
+        }
+        assert!(pairs > 300, "{pairs}");
+    }
+
+    #[test]
+    fn only_what_is_expected_is_swapped() {
+        for size in [1, 2, 4, 8, 16] {
+            let (old, mut new) = (bytes(3, size), bytes(4, size));
+            for changes in [false, true] {
+                let (mut there, mut got) = (old.clone(), vec![0; size]);
+                let mut expected = old.clone();
+                expected[size - 1] ^= u8::from(!changes);
+                let what = (Memory::of(&mut expected), Memory::of(&mut new));
+                stretch(&mut there, &mut got).swap(what.0, what.1);
+                assert_eq!(got, old);
+                assert_eq!(there, if changes { &new } else { &old }[..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stretch_is_within_its_window() {
+        let (mut there, mut own) = ([0_u64; 8], [0_u8; 10]);
+        // SAFETY: nothing is done with it but to compare addresses.
+        let here = unsafe { Here::new(there.as_mut_ptr().cast(), 64) };
+        let at = |at: i64, own: &mut [u8]| here.stretch(at, Memory::of(own));
+        assert!(at(54, &mut own).is_some() && at(0, &mut own).is_some());
+        for outside in [55, 64, -1, i64::MAX, i64::MIN] {
+            assert!(at(outside, &mut own).is_none(), "{outside}");
+        }
+        let whole = at(8, &mut own[..8]).expect("it is within");
+        assert!(whole.is_whole(8) && whole.is_whole(1) && !whole.is_whole(16));
+        let odd = at(4, &mut own[..8]).expect("it is within");
+        assert!(odd.is_whole(4) && !odd.is_whole(8));
+    }
+}

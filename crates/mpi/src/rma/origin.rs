@@ -4,10 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::gate::Latch;
+use super::gate::{Latch, latched};
 use super::memory::Here;
 use super::state::{Awaited, Into};
-use super::straight::latched;
 use super::window::{Flavor, Window};
 use super::wire::{Ask, AskKind, Pieces, REQUEST};
 use crate::buffer::Buffer;
@@ -20,9 +19,13 @@ use crate::op::{Kernel, Predefined};
 use crate::process::Process;
 use crate::pt2pt::packed;
 
-/// From so many bytes on memory of the program is read and written by address where that is possible.
-/// Less takes less time by a message, where its owner waits in the library.
-const FAR_MIN: usize = 4096;
+/// From so many bytes on memory of the program is written by address where that is possible: a request
+/// that holds them takes several times as long, because the system has to give memory for it at both ends.
+/// Of less the system's call takes longer than a message to an owner who waits in the library.
+const FAR_PUT_MIN: usize = 128 << 10;
+/// From so many bytes on it is read by address, where that pays for messages, too: a reply takes no memory
+/// of the system.
+const FAR_GET_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
 const HELD_BACK_MAX: usize = 1024;
@@ -239,7 +242,7 @@ impl Process {
             pieces: ty.pieces(remote.count),
         };
         let far = match (member.far, &place.pieces[..]) {
-            (Some(far), &[(at, bytes)]) if bytes >= FAR_MIN => Some(
+            (Some(far), &[(at, _)]) => Some(
                 far.wrapping_add_signed(place.base)
                     .wrapping_add_signed(at as i64),
             ),
@@ -298,7 +301,8 @@ impl Process {
             unsafe { here.scatter(&reach.place, data.bytes()) };
             return Ok(());
         }
-        if let (Some(far), Data::There(memory)) = (reach.far, &data) {
+        let far = reach.far.filter(|_| bytes >= FAR_PUT_MIN);
+        if let (Some(far), Data::There(memory)) = (far, &data) {
             let to = self.win(win)?.world(reach.rank);
             // SAFETY: whoever gave the buffer promised that it may be read. The other rank has given its
             // memory to the window, and all of the piece is within.
@@ -353,7 +357,9 @@ impl Process {
             }
             return Ok(None);
         }
-        if let (Some(far), Some(memory)) = (reach.far, there(buffer, &ty)?) {
+        let pays = bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely();
+        let far = reach.far.filter(|_| pays);
+        if let (Some(far), Some(memory)) = (far, there(buffer, &ty)?) {
             let from = self.win(win)?.world(reach.rank);
             // SAFETY: whoever gave the buffer promised that it may be written.
             let into = unsafe { memory.bytes_mut() };

@@ -9,6 +9,8 @@ use std::sync::atomic::AtomicBool;
 use crate::buffer::Buffer;
 use crate::datatype::Type;
 use crate::engine::Flight;
+use crate::handle::{OpId, TypeId};
+use crate::op::{Kernel, Predefined};
 
 /// With whom a lock is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +30,16 @@ pub(super) enum Lock {
     Asked(LockKind, Option<Flight>),
     /// Had; whether others know.
     Had(LockKind, bool),
+}
+
+/// An operator of the standard on elements of a predefined datatype.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub named: (OpId, TypeId),
+    pub op: Predefined,
+    pub kernel: Kernel,
+    /// Bytes of an element, if it is no pair.
+    pub element: usize,
 }
 
 /// What may be reached.

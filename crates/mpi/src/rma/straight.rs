@@ -6,22 +6,19 @@
 //! wrong: nothing has been done then.
 #![forbid(unsafe_code)]
 
-use super::gate::{Latch, Latched};
+use super::gate::{Latch, latched};
 use super::memory::Stretch;
 use super::origin::Remote;
+use super::state::Loop;
 use super::window::{Member, Window};
 use crate::buffer::Buffer;
 use crate::datatype::{Basic, Type};
-use crate::engine::{Engine, Memory};
+use crate::engine::Memory;
 use crate::error::Result;
 use crate::handle::{OpId, TypeId, WinId};
-use crate::op::{Kernel, Predefined};
+use crate::op::Predefined;
 use crate::process::Process;
 use crate::pt2pt::piece;
-
-/// How often who waits for a latch looks at it before it does what others do who wait: longer than a
-/// stretch is changed at a time.
-const LOOKS: u32 = 1 << 8;
 
 /// Elements that lie in one piece at both ends.
 struct Straight<'a> {
@@ -31,48 +28,12 @@ struct Straight<'a> {
     stretch: Stretch,
 }
 
-/// An operator of the standard on elements of a predefined datatype.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loop {
-    named: (OpId, TypeId),
-    op: Predefined,
-    kernel: Kernel,
-    /// Bytes of an element, if it is no pair.
-    element: usize,
-}
-
 /// A stretch of elements of one kind that are combined with others.
 struct Combined {
     latch: Latch,
     what: Loop,
     stretch: Stretch,
     operand: Memory,
-}
-
-/// Takes a latch. Who had it when it died is found as everywhere.
-#[inline]
-pub(super) fn latched<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
-    match latch.take() {
-        Some(latched) => Ok(latched),
-        None => wait_for(engine, latch),
-    }
-}
-
-#[cold]
-fn wait_for<'a>(engine: &mut Engine, latch: &'a Latch) -> Result<Latched<'a>> {
-    let mut looks = 0_u32;
-    loop {
-        if latch.is_free()
-            && let Some(latched) = latch.take()
-        {
-            return Ok(latched);
-        }
-        match looks < LOOKS {
-            true => std::hint::spin_loop(),
-            false => engine.transport().idle_awake(looks - LOOKS)?,
-        }
-        looks = looks.saturating_add(1);
-    }
 }
 
 impl Process {

@@ -7,8 +7,7 @@ use std::collections::VecDeque;
 
 use super::gate::{Gate, Latch, SharedGate};
 use super::memory::Here;
-use super::state::{Awaited, Epochs, Incoming};
-use super::straight::Loop;
+use super::state::{Awaited, Epochs, Incoming, Loop};
 use super::wire::REPLIES;
 use crate::engine::{Engine, Flight, Memory, Mode};
 use crate::error::{Class, Error, Result};
