@@ -71,6 +71,13 @@ impl Memory {
         }
     }
 
+    /// Where bytes that lie in one piece begin.
+    #[inline(always)]
+    pub(crate) fn start(self) -> *mut u8 {
+        debug_assert!(self.apart.is_none(), "there is no one piece");
+        self.address
+    }
+
     /// The first `bytes` of them.
     pub(crate) fn prefix(self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);

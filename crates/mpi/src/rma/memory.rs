@@ -39,7 +39,7 @@ impl Here {
         let is_within = at <= self.bytes && own.bytes <= self.bytes - at;
         is_within.then_some(Stretch {
             there: self.start.wrapping_add(at),
-            own: own.address,
+            own: own.start(),
             bytes: own.bytes,
         })
     }
@@ -145,7 +145,7 @@ impl Stretch {
         let range = |start: *mut u8, bytes: usize| start.addr()..start.addr() + bytes;
         let there = range(self.there, self.bytes);
         let own = range(self.own, self.bytes);
-        let other = range(other.address, other.bytes);
+        let other = range(other.start(), other.bytes);
         !meet(there.clone(), own.clone()) && !meet(there, other.clone()) && !meet(own, other)
     }
 
@@ -199,7 +199,7 @@ impl Stretch {
     #[inline(always)]
     pub fn exchange(self, kernel: Kernel, operand: Memory, at: usize) {
         self.get();
-        let operand = operand.address.wrapping_add(at);
+        let operand = operand.start().wrapping_add(at);
         Self {
             own: operand,
             ..self
@@ -229,7 +229,7 @@ impl Stretch {
         // SAFETY: each is so many bytes that are promised; arrays of bytes are aligned everywhere.
         unsafe {
             let old = word(self.there).read();
-            let (expected, new) = (word(expected.address).read(), word(new.address).read());
+            let (expected, new) = (word(expected.start()).read(), word(new.start()).read());
             if old == expected {
                 word(self.there).write(new);
             }
