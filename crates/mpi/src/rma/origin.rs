@@ -26,6 +26,9 @@ const FAR_PUT_MIN: usize = 128 << 10;
 /// From so many bytes on it is read by address, where that pays for messages, too: a reply takes no memory
 /// of the system.
 const FAR_GET_MIN: usize = 32 << 10;
+/// From so many bytes on either is done by address while the other rank has not answered what was asked of
+/// it before: of many such messages in a row each takes new memory of the system.
+const FAR_NEXT_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
 const HELD_BACK_MAX: usize = 1024;
@@ -301,7 +304,9 @@ impl Process {
             unsafe { here.scatter(&reach.place, data.bytes()) };
             return Ok(());
         }
-        let far = reach.far.filter(|_| bytes >= FAR_PUT_MIN);
+        let pays =
+            bytes >= FAR_PUT_MIN || (bytes >= FAR_NEXT_MIN && self.win(win)?.is_asked(reach.rank));
+        let far = reach.far.filter(|_| pays);
         if let (Some(far), Data::There(memory)) = (far, &data) {
             let to = self.win(win)?.world(reach.rank);
             // SAFETY: whoever gave the buffer promised that it may be read. The other rank has given its
@@ -357,7 +362,8 @@ impl Process {
             }
             return Ok(None);
         }
-        let pays = bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely();
+        let pays = (bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely())
+            || (bytes >= FAR_NEXT_MIN && self.win(win)?.is_asked(reach.rank));
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Some(memory)) = (far, there(buffer, &ty)?) {
             let from = self.win(win)?.world(reach.rank);
