@@ -21,6 +21,20 @@ struct Ends<A: Abi, N: Count> {
 
 impl<A: Abi, N: Count> Ends<A, N> {
     #[inline(always)]
+    fn new(
+        origin: (Address, N, Datatype<A>),
+        (rank, displacement): (c_int, isize),
+        target: (N, Datatype<A>),
+    ) -> Self {
+        Self {
+            origin,
+            rank,
+            displacement,
+            target,
+        }
+    }
+
+    #[inline(always)]
     fn remote_of(&self, count: usize) -> Remote {
         Remote {
             rank: A::peer(self.rank),
@@ -178,12 +192,8 @@ pub fn put<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Put", win, |mpi| ends.put(mpi, win))
 }
 
@@ -199,12 +209,8 @@ pub fn rput<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Rput", win, |mpi| {
         ends.put(mpi, win)?;
         // The buffer may be used again: the data are there, or in a message.
@@ -223,12 +229,8 @@ pub fn get<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Get", win, |mpi| ends.get(mpi, win).map(|_| ()))
 }
 
@@ -244,12 +246,8 @@ pub fn rget<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Rget", win, |mpi| {
         let awaiting = ends.get(mpi, win)?;
         request.set(Request::of(request_of(&mut mpi.process, awaiting)?))
@@ -268,12 +266,8 @@ pub fn accumulate<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Accumulate", win, |mpi| {
         ends.accumulate(mpi, win, op.id())
     })
@@ -292,12 +286,8 @@ pub fn raccumulate<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let win = win.id();
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Raccumulate", win, |mpi| {
         ends.accumulate(mpi, win, op.id())?;
         request.set(Request::of(request_of(&mut mpi.process, None)?))
@@ -319,12 +309,8 @@ pub fn get_accumulate<A: Abi, N: Count>(
     win: Win<A>,
 ) -> c_int {
     let (win, op) = (win.id(), op.id());
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     let result = (result, result_count, result_type);
     call::<A>("MPI_Get_accumulate", win, |mpi| {
         let got = ends.get_accumulate(result, mpi, (win, op));
@@ -348,12 +334,8 @@ pub fn rget_accumulate<A: Abi, N: Count>(
     request: Out<Request<A>>,
 ) -> c_int {
     let (win, op) = (win.id(), op.id());
-    let ends = Ends {
-        origin: (origin, origin_count, origin_type),
-        rank,
-        displacement,
-        target: (count, datatype),
-    };
+    let origin = (origin, origin_count, origin_type);
+    let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     let result = (result, result_count, result_type);
     call::<A>("MPI_Rget_accumulate", win, |mpi| {
         let awaiting = ends.get_accumulate(result, mpi, (win, op))?;

@@ -58,7 +58,7 @@ impl Process {
         // As in `is_calm`.
         settle();
         let (engine, wins) = (&mut self.engine, &mut self.wins);
-        let is_asked = |window: &&mut super::Window| is_remote && !window.is_direct;
+        let is_asked = |window: &&mut super::Window| is_remote && !window.is_direct();
         let Some(window) = wins.get_mut(win).filter(is_asked) else {
             return Ok(());
         };

@@ -208,22 +208,24 @@ impl Stretch {
     }
 
     /// `own = window`, and then `window = new` if it was `expected`, which have as many bytes. Nobody else
-    /// combines anything with the window meanwhile.
+    /// combines anything with the window meanwhile. `false`: no element has so many bytes, and nothing has
+    /// been done.
     #[inline]
-    pub fn swap(self, expected: Memory, new: Memory) {
+    pub fn swap(self, expected: Memory, new: Memory) -> bool {
         match self.bytes {
             8 => self.swap_elements::<8>(expected, new),
             4 => self.swap_elements::<4>(expected, new),
             2 => self.swap_elements::<2>(expected, new),
             1 => self.swap_elements::<1>(expected, new),
-            _ => self.swap_elements::<16>(expected, new),
+            16 => self.swap_elements::<16>(expected, new),
+            _ => false,
         }
     }
 
     #[inline]
-    fn swap_elements<const N: usize>(self, expected: Memory, new: Memory) {
+    fn swap_elements<const N: usize>(self, expected: Memory, new: Memory) -> bool {
         if N != self.bytes || N != expected.bytes || N != new.bytes {
-            return;
+            return false;
         }
         let word = |at: *mut u8| at.cast::<[u8; N]>();
         // SAFETY: each is so many bytes that are promised; arrays of bytes are aligned everywhere.
@@ -235,6 +237,7 @@ impl Stretch {
             }
             word(self.own).write(old);
         }
+        true
     }
 }
 
@@ -341,11 +344,15 @@ mod tests {
                 let mut expected = old.clone();
                 expected[size - 1] ^= u8::from(!changes);
                 let what = (Memory::of(&mut expected), Memory::of(&mut new));
-                stretch(&mut there, &mut got).swap(what.0, what.1);
+                assert!(stretch(&mut there, &mut got).swap(what.0, what.1));
                 assert_eq!(got, old);
                 assert_eq!(there, if changes { &new } else { &old }[..]);
             }
         }
+        let (mut there, mut got, mut other) = ([1; 3], [2; 3], [1; 3]);
+        let other = Memory::of(&mut other);
+        assert!(!stretch(&mut there, &mut got).swap(other, other));
+        assert_eq!((there, got), ([1; 3], [2; 3]), "nothing has been done");
     }
 
     #[test]

@@ -17,8 +17,8 @@
 //! takes no latch, because nobody sees half of one.
 //!
 //! Of memory of the program put and get of many bytes in one piece go by its address where the system lets
-//! a process read and write another's, and that takes less time. All else goes by messages, over any transport; accumulates do
-//! always, so that the same place is always changed in the same way.
+//! a process read and write another's, and that takes less time. All else goes by messages, over any
+//! transport; accumulates do always, so that the same place is always changed in the same way.
 
 mod create;
 mod epoch;

@@ -30,7 +30,7 @@ impl Process {
         };
         let mut has_moved = false;
         for window in self.wins.all() {
-            if window.is_direct {
+            if window.is_direct() {
                 window.settle(&mut self.engine);
                 continue;
             }

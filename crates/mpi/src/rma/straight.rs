@@ -229,7 +229,6 @@ impl Process {
             return Ok(false);
         };
         let _latched = latched(&mut self.engine, &latch)?;
-        stretch.swap(expected, new);
-        Ok(true)
+        Ok(stretch.swap(expected, new))
     }
 }

@@ -86,8 +86,6 @@ pub struct Window {
     /// Memory that a dynamic window has, as addresses.
     pub(super) attached: Vec<(usize, usize)>,
     pub(super) held: Held,
-    /// Whether the memory and the locks of all ranks lie here: nobody is asked for anything by messages.
-    pub(super) is_direct: bool,
     /// Calls that found nothing under way.
     pub(super) calm: u32,
     /// What accumulates here did last.
@@ -130,7 +128,6 @@ impl Window {
             rank,
             members,
             attached: Vec::new(),
-            is_direct: matches!(held, Held::Shared(..)),
             calm: 0,
             last_loop: Cell::new(None),
             held,
@@ -146,6 +143,11 @@ impl Window {
             gate: Gate::default(),
             errors: vec![None; ranks],
         }
+    }
+
+    /// Whether the memory and the locks of all ranks lie here: nobody is asked for anything by messages.
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self.held, Held::Shared(..))
     }
 
     /// A tag for the next reply.
@@ -242,7 +244,7 @@ impl Windows {
     }
 
     pub(super) fn insert(&mut self, window: Window) -> Option<WinId> {
-        let is_direct = window.is_direct;
+        let is_direct = window.is_direct();
         let id = self.table.insert(window)?;
         self.alive += 1;
         self.served += usize::from(!is_direct);
@@ -252,7 +254,7 @@ impl Windows {
     pub(super) fn remove(&mut self, win: WinId) -> Option<Window> {
         let window = self.table.remove(win)?;
         self.alive -= 1;
-        self.served -= usize::from(!window.is_direct);
+        self.served -= usize::from(!window.is_direct());
         Some(window)
     }
 
