@@ -8,7 +8,7 @@ one-sided,types,files,neighbours,threads] \
 
 /// The parts of the benchmark.
 const PARTS: [&str; 10] = [
-    "pair",
+    DRAWN,
     "many",
     "late",
     "steps",
@@ -19,6 +19,9 @@ const PARTS: [&str; 10] = [
     "neighbours",
     "threads",
 ];
+
+/// The part that pictures show.
+pub const DRAWN: &str = "pair";
 
 /// What to measure, and how long.
 #[derive(Clone, Debug)]
@@ -73,7 +76,14 @@ impl Options {
                 _ => return Err(USAGE.to_owned()),
             }
         }
-        Ok(options)
+        let is_picture = |path: &&String| path.ends_with(".svg");
+        match options.outputs.iter().find(is_picture) {
+            Some(path) if !options.has(DRAWN) => Err(format!(
+                "-o {path}: pictures show messages and collectives of two ranks, the part {DRAWN}, which \
+                 --only leaves out"
+            )),
+            _ => Ok(options),
+        }
     }
 
     pub fn has(&self, group: &str) -> bool {
@@ -106,6 +116,12 @@ mod tests {
         assert_eq!((options.repetitions, options.load), (4, 4));
         assert!(read("--fast").is_err_and(|error| error == USAGE));
         assert!(read("-o").is_err_and(|error| error == USAGE));
+        let error = read("--only types -o x.csv -o x.svg").expect_err("nothing to draw");
+        assert!(
+            error.starts_with("-o x.svg: pictures show messages"),
+            "{error}"
+        );
+        assert!(read("--only types,pair -o x.svg").is_ok());
         let error = read("--only pears").expect_err("no group");
         assert_eq!(
             error,

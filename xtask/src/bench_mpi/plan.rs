@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is measured: groups of tests with their ranks and sizes.
 
-use super::options::Options;
+use super::options::{DRAWN, Options};
 
 const PAIR: [&str; 3] = ["latency", "bw", "bibw"];
 const COLLECTIVES: [&str; 8] = [
@@ -123,7 +123,7 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
         all
     };
     let seconds = if quick { 0.06 } else { 0.12 };
-    if options.has("pair") {
+    if options.has(DRAWN) {
         add(MESSAGES, 2, &PAIR, &sizes, seconds);
         add(TOGETHER, 2, &COLLECTIVES, &sizes, seconds);
     }

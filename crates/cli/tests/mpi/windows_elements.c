@@ -202,7 +202,8 @@ static void crowd(void) {
 
 /* Much memory of the program, reached by its address where that is possible. */
 static void far(void) {
-  enum { MANY = 600000, PART = 200001 };
+  /* The next one goes by address, too, where the one before it did not and is not done. */
+  enum { MANY = 600000, PART = 200001, NEXT = 40000, AT = 300000 };
   char *mine = malloc(MANY), *there = malloc(MANY);
   MPI_Win win;
   make(CREATED, mine, MANY, 1, &win);
@@ -212,15 +213,21 @@ static void far(void) {
     OK(MPI_Win_fence(0, win));
     OK(MPI_Put(there, PART, MPI_CHAR, right, 100, PART, MPI_CHAR, win));
     OK(MPI_Put(there, 10, MPI_CHAR, right, 50, 10, MPI_CHAR, win));
+    OK(MPI_Put(there + 5, NEXT, MPI_CHAR, right, AT, NEXT, MPI_CHAR, win));
     OK(MPI_Win_fence(0, win));
     for (int i = 0; i < PART; i++) CHECK(mine[100 + i] == (char)(left + 3 * i + turn));
     for (int i = 0; i < 10; i++) CHECK(mine[50 + i] == (char)(left + 3 * i + turn));
+    for (int i = 0; i < NEXT; i++) CHECK(mine[AT + i] == (char)(left + 3 * (i + 5) + turn));
     CHECK(mine[99] == (char)(me + 99) && mine[100 + PART] == (char)(me + 100 + PART));
     OK(MPI_Get(there, PART, MPI_CHAR, right, MANY - PART, PART, MPI_CHAR, win));
+    for (int k = 0; k < 2; k++)
+      OK(MPI_Get(there + AT + k * NEXT, NEXT, MPI_CHAR, right, AT + k * NEXT, NEXT, MPI_CHAR, win));
     int code = MPI_Get(there, PART, MPI_CHAR, right, MANY - PART + 1, PART, MPI_CHAR, win);
     CHECK(class_of(code) == MPI_ERR_RMA_RANGE);
     OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
     for (int i = 0; i < PART; i++) CHECK(there[i] == (char)(right + MANY - PART + i));
+    for (int i = 0; i < NEXT; i++) CHECK(there[AT + i] == (char)(me + 3 * (i + 5) + turn));
+    for (int i = NEXT; i < 2 * NEXT; i++) CHECK(there[AT + i] == (char)(right + AT + i));
   }
   OK(MPI_Win_free(&win));
   free(mine);
