@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds of their own, with a folder of their own below `target`: models of what is lock-free, and
-//! sanitizers.
+//! Builds with other flags, with a folder of their own below `target`: models of what is lock-free, and
+//! sanitizers. With a target named, what the build itself runs is built without the flags, once for all.
 //!
 //! The compiler that is there has the sanitizers' libraries, but lets only nightly ones ask for them;
 //! `RUSTC_BOOTSTRAP` is its makers' way round that. Its standard library is not built with them.
@@ -13,11 +13,18 @@ use std::process::Command;
 /// # Errors
 /// The command that failed.
 pub fn loom(root: &Path) -> Result<(), String> {
+    let Some(target) = target("loom") else {
+        return Ok(());
+    };
     for arguments in [
         &["--release", "-p", "corecast-shm", "--lib"][..],
         &["-p", "corecast-mpi", "--lib", "models"],
     ] {
-        test(root, "loom", "--cfg=loom", arguments)?;
+        test(
+            root,
+            "--cfg=loom",
+            &[&["--target", target], arguments].concat(),
+        )?;
     }
     Ok(())
 }
@@ -51,21 +58,29 @@ fn sanitized(
     packages: &[&str],
     more: &[&str],
 ) -> Result<(), String> {
-    let target = match std::env::consts::ARCH {
-        "x86_64" => "x86_64-unknown-linux-gnu",
-        "aarch64" => "aarch64-unknown-linux-gnu",
-        other => {
-            println!("{name}: skipped, there is none for {other}");
-            return Ok(());
-        }
+    let Some(target) = target(name) else {
+        return Ok(());
     };
     let tests = ["--quiet", "--no-fail-fast", "--target", target, "--tests"];
     let arguments = [&tests[..], packages, more].concat();
-    test(root, name, flags, &arguments)
+    test(root, flags, &arguments)
+}
+
+/// The triple of this computer, if the compiler has sanitizers for it; of `name` it says that it is skipped
+/// if not.
+fn target(name: &str) -> Option<&'static str> {
+    match std::env::consts::ARCH {
+        "x86_64" => Some("x86_64-unknown-linux-gnu"),
+        "aarch64" => Some("aarch64-unknown-linux-gnu"),
+        other => {
+            println!("{name}: skipped, there is none for {other}");
+            None
+        }
+    }
 }
 
 /// Runs `cargo test` with flags for the compiler.
-fn test(root: &Path, folder: &str, flags: &str, arguments: &[&str]) -> Result<(), String> {
+fn test(root: &Path, flags: &str, arguments: &[&str]) -> Result<(), String> {
     let line = format!("RUSTFLAGS=\"{flags}\" cargo test {}", arguments.join(" "));
     println!("== {line}");
     let known = root.join("xtask/tsan.supp");
@@ -75,7 +90,7 @@ fn test(root: &Path, folder: &str, flags: &str, arguments: &[&str]) -> Result<()
         .env("RUSTFLAGS", flags)
         .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
         .env("TSAN_OPTIONS", format!("suppressions={}", known.display()))
-        .env("CARGO_TARGET_DIR", root.join("target").join(folder))
+        .env("CARGO_TARGET_DIR", root.join("target/apart"))
         .status();
     match status.is_ok_and(|status| status.success()) {
         true => Ok(()),

@@ -15,8 +15,7 @@ use crate::{
 };
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 4] = [
-    ("asan", apart::asan),
+const AFTER_TESTS: [(&str, Part); 3] = [
     ("site", site::run),
     ("py", py::run),
     ("mpi-suites --dev 2", |root| {
@@ -26,11 +25,12 @@ const AFTER_TESTS: [(&str, Part); 4] = [
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and
 /// about as long. Two parts may install Debian's packages, so that they follow one another.
-const BESIDE: [(&str, Part); 5] = [
+const BESIDE: [(&str, Part); 6] = [
     ("viewer", viewer::run),
     ("rtl", rtl::run),
     ("loom", apart::loom),
     ("tsan", apart::tsan),
+    ("asan", apart::asan),
     ("fuzz", |root| fuzz::run(root, None)),
 ];
 
