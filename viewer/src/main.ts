@@ -16,6 +16,7 @@ import { causeColour, MEANINGS, type Theme } from './palette'
 import { png, save, sheet, text } from './save'
 import { scheduleView } from './schedule'
 import { sweepView } from './sweep'
+import { tabList } from './tabs'
 import { describeMessage, Timeline } from './timeline'
 import { titles } from './titles'
 
@@ -84,9 +85,10 @@ function change(part: Partial<Look>): void {
 
 const root = document.getElementById('app')!
 const header = h('header')
-const main = h('main')
+/** What the chosen tab shows. */
+const main = h('div', { id: 'view' })
 const dialog = help()
-root.append(header, main, dialog)
+root.append(header, h('main', {}, main), dialog)
 
 function render(before: Look | null): void {
   document.documentElement.dataset.theme = theme
@@ -225,10 +227,8 @@ function heading(one: Document): HTMLElement[] {
     h('option', { value: -1 }, 'beside: nothing'),
     ...runs.map(({ each, index }) => h('option', { value: index, selected: index === look.beside }, `beside: ${label(each)}`)),
   )
-  const tabs = tabsOf(one).map((tab) => h(
-    'button', { role: 'tab', class: tab === look.tab ? 'tab on' : 'tab', 'aria-selected': String(tab === look.tab), onclick: () => { change({ tab }) } },
-    one.view === 'sweep' && tab === 'timeline' ? 'Who wins' : TAB_NAMES[tab],
-  ))
+  const named = (tab: Tab): string => (one.view === 'sweep' && tab === 'timeline' ? 'Who wins' : TAB_NAMES[tab])
+  const tabs = tabsOf(one).map((tab): [Tab, string] => [tab, named(tab)])
   const isTimeline = one.view === 'run' && look.tab === 'timeline'
   const toggle = (name: 'arrows' | 'path', label: string): HTMLElement =>
     h('button', { class: look[name] ? 'on' : '', 'aria-pressed': String(look[name]), onclick: () => { change({ [name]: !look[name] }) } }, label)
@@ -243,7 +243,7 @@ function heading(one: Document): HTMLElement[] {
     ),
     h('div', { class: 'title' }, h('h1', {}, one.title), ...chips(one)),
     h(
-      'nav', {}, h('div', { role: 'tablist' }, ...tabs), h('span', { class: 'grow' }),
+      'nav', {}, tabList(tabs, look.tab, main, (tab) => { change({ tab }) }), h('span', { class: 'grow' }),
       isTimeline && toggle('arrows', 'messages'), isTimeline && toggle('path', 'critical path'),
       isTimeline && h('button', { onclick: () => { change({ window: null }) } }, 'whole run'),
     ),
@@ -320,7 +320,7 @@ function help(): HTMLDialogElement {
     ['double click', 'show the span'],
     ['0', 'the whole run'],
     ['M, C', 'messages, critical path'],
-    ['1 to 5', 'timeline, mesh, schedule, certificate, settings'],
+    ['1 to 5; ← → Home End on the tabs', 'timeline, mesh, schedule, certificate, settings'],
     [', .', 'a round or a slice of time back or on'],
     ['T', 'light or dark'],
     ['Escape', 'select nothing'],

@@ -189,6 +189,34 @@ test('what is used by keys keeps the focus', async () => {
   expect(await sweep.page.evaluate(() => document.activeElement?.getAttribute('data-case'))).toBe('3')
 }, 60_000)
 
+test('tabs are chosen by arrows, Home and End', async () => {
+  const { page } = await open(browser, kept('runs'))
+  const tabs = page.getByRole('tab')
+  const chosen = async (): Promise<unknown[]> => {
+    await settled(page)
+    return await page.evaluate(() => {
+      const [tab, panel] = [document.activeElement!, document.querySelector('main [role=tabpanel]')!]
+      return [tab.textContent, tab.getAttribute('aria-selected'), panel.getAttribute('aria-labelledby') === tab.id && tab.getAttribute('aria-controls') === panel.id]
+    })
+  }
+  // The Tab key stops at one of them.
+  expect(await tabs.evaluateAll((all) => all.map((tab) => tab.getAttribute('tabindex')))).toEqual(['0', '-1', '-1', '-1', '-1'])
+  await tabs.first().focus()
+  for (const [key, name] of [['ArrowRight', 'Mesh'], ['ArrowRight', 'Schedule'], ['End', 'Settings'], ['ArrowRight', 'Timeline'], ['ArrowLeft', 'Settings'], ['Home', 'Timeline']]) {
+    await page.keyboard.press(key)
+    expect(await chosen()).toEqual([name, 'true', true])
+  }
+  // The timeline has not moved with them, and has its keys where it has the focus.
+  expect(await shown(page)).toEqual(FIRST)
+  await page.keyboard.press('w')
+  expect((await shown(page)).window).not.toBeNull()
+  await page.close()
+  const sweep = await open(browser, kept('sweep'))
+  await sweep.page.getByRole('tab').first().focus()
+  await sweep.page.keyboard.press('ArrowRight')
+  expect(await sweep.page.evaluate(() => document.activeElement?.textContent)).toBe('Settings')
+}, 60_000)
+
 test('of a link of another page is shown what this one has', async () => {
   const { page } = await open(browser, kept('runs'), { hash: 'window=1000000000000..2000000000000&rank=700&message=100000&cause=77' })
   await page.keyboard.press('c')
