@@ -2,7 +2,7 @@
 //! An MPI program on a chip with other numbers: how long it took with which.
 
 use corecast_render::{LineChart, Scale, Series};
-use corecast_study::{MpiStudy, VariedRun, Varying, counted};
+use corecast_study::{VariedRun, VariedStudy, change_words, counted};
 
 /// What varies less than this changes nothing worth a word.
 const SAME_PERCENT: f64 = 1.0;
@@ -10,8 +10,8 @@ const SAME_PERCENT: f64 = 1.0;
 /// How long a program took with which values of a chip's numbers or words: over the values of the first
 /// key, a line for every combination of the others. The title says what the best choice is worth.
 #[must_use]
-pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> String {
-    let Some((first, others)) = varying.split_first() else {
+pub fn mpi_varied(study: &VariedStudy, runs: &[VariedRun]) -> String {
+    let Some((first, others)) = study.varying.split_first() else {
         return String::new();
     };
     let numbers: Option<Vec<f64>> = first
@@ -23,7 +23,7 @@ pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> 
     let cycles = || {
         runs.iter()
             .filter_map(|run| run.shown.as_ref())
-            .map(|shown| shown.cycles)
+            .map(|shown| shown.makespan_cycles)
     };
     let (unit, unit_word) = match cycles().fold(0.0, f64::max) {
         most if most >= 1e9 => (1e6, "million cycles"),
@@ -37,7 +37,7 @@ pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> 
         };
         let name = match others {
             [] => "makespan".to_owned(),
-            _ => words(rest),
+            _ => change_words(rest),
         };
         let line = series.iter().position(|line| line.name == name);
         let line = line.unwrap_or_else(|| {
@@ -50,22 +50,31 @@ pub fn mpi_varied(study: &MpiStudy, varying: &[Varying], runs: &[VariedRun]) -> 
             let x = numbers
                 .as_ref()
                 .map_or(index as f64, |numbers| numbers[index]);
-            series[line].points.push((x, shown.cycles / unit));
+            series[line].points.push((x, shown.makespan_cycles / unit));
         }
     }
     series
         .iter_mut()
         .for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
-    let clock = study.plan.on.chip.chip.reference_clock();
+    let plan = &study.base.plan;
+    let chip = &plan.on.chip;
+    // Values that are no numbers have their units with them, or are words.
+    let unit = chip.unit(&first.key).filter(|_| numbers.is_some());
     let chart = LineChart {
         title: format!(
             "{} ({} on {})",
             worth(runs),
-            counted(study.plan.ranks, "rank"),
-            study.machine.place()
+            counted(plan.ranks, "rank"),
+            study.base.machine.place()
         ),
-        x_label: first.key.clone(),
-        y_label: format!("makespan ({unit_word} of {} ps)", clock.period_ps),
+        x_label: match unit {
+            Some(unit) => format!("{} ({unit})", first.key),
+            None => first.key.clone(),
+        },
+        y_label: format!(
+            "makespan ({unit_word} of {} ps)",
+            chip.chip.reference_clock().period_ps
+        ),
         x_scale: match &numbers {
             Some(numbers) if is_log(numbers) => Scale::Log2,
             _ => Scale::Linear,
@@ -88,16 +97,11 @@ fn is_log(numbers: &[f64]) -> bool {
     least > 0.0 && most >= 4.0 * least
 }
 
-fn words(changes: &[(String, String)]) -> String {
-    let words = changes.iter().map(|(key, value)| format!("{key}={value}"));
-    words.collect::<Vec<_>>().join(" ")
-}
-
 /// What the best choice is worth beside the first, or the worst if the first is the best.
 fn worth(runs: &[VariedRun]) -> String {
     let shown = runs
         .iter()
-        .filter_map(|run| Some((run.shown.as_ref()?.cycles, &run.changes)));
+        .filter_map(|run| Some((run.shown.as_ref()?.makespan_cycles, &run.changes)));
     let shown: Vec<(f64, &Vec<(String, String)>)> = shown.collect();
     let Some(&(first, first_changes)) = shown.first() else {
         return "no run has come to its end".to_owned();
@@ -113,15 +117,15 @@ fn worth(runs: &[VariedRun]) -> String {
         let times = first / best.max(f64::MIN_POSITIVE);
         format!(
             "{} is {times:.2} times as fast as {}",
-            words(best_changes),
-            words(first_changes)
+            change_words(best_changes),
+            change_words(first_changes)
         )
     } else {
         let times = worst / first.max(f64::MIN_POSITIVE);
         format!(
             "{} takes {times:.2} times as long as {}",
-            words(worst_changes),
-            words(first_changes)
+            change_words(worst_changes),
+            change_words(first_changes)
         )
     }
 }
@@ -129,14 +133,16 @@ fn worth(runs: &[VariedRun]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_machine::{Cause, Time};
-    use corecast_study::{ChipChoice, MpiPlan, ProgramPlan, Shown, combinations};
+    use corecast_machine::Cause;
+    use corecast_study::{
+        ChipChoice, MpiPlan, MpiStudy, ProgramPlan, Shown, Varying, combinations, varied_chips,
+    };
 
     fn runs(varying: &[Varying], cycles: &[Option<f64>]) -> Vec<VariedRun> {
         let shown = |cycles: f64| Shown {
-            makespan: Time::from_ps(cycles as u64),
-            cycles,
-            causes: [Time::ZERO; Cause::KINDS.len()],
+            makespan_ns: cycles,
+            makespan_cycles: cycles,
+            causes_ps: [0; Cause::KINDS.len()],
             messages: 1,
             bytes: 2,
         };
@@ -179,22 +185,33 @@ mod tests {
         );
     }
 
+    fn study(varying: Vec<Varying>) -> VariedStudy {
+        let on = |chip| MpiStudy::new(MpiPlan::new(ProgramPlan::new(chip), 4)).expect("a study");
+        let chip = ChipChoice::find("scc", &[]).expect("built in");
+        let runs = varied_chips(&chip, &varying).expect("chips").into_iter();
+        VariedStudy {
+            runs: runs.map(|(changes, chip)| (changes, on(chip))).collect(),
+            base: on(chip),
+            varying,
+        }
+    }
+
+    fn drawn(varying: Vec<Varying>, cycles: &[Option<f64>]) -> String {
+        let study = study(varying);
+        mpi_varied(&study, &runs(&study.varying, cycles))
+    }
+
     #[test]
     fn every_combination_of_the_others_is_a_line() {
-        let chip = ChipChoice::find("scc", &[]).expect("built in");
-        let study = MpiStudy::new(MpiPlan::new(ProgramPlan::new(chip), 4)).expect("a study");
-        let two = [
+        let two = vec![
             varying("endpoint.library", &["rcce", "ircce"]),
             varying("network.link", &["1", "2"]),
         ];
-        let svg = mpi_varied(
-            &study,
-            &two,
-            &runs(&two, &[Some(4.0), Some(3.0), None, Some(1.0)]),
-        );
+        let svg = drawn(two, &[Some(4.0), Some(3.0), None, Some(1.0)]);
         for text in [
             ">rcce<",
             ">ircce<",
+            ">endpoint.library<",
             ">network.link=1<",
             ">network.link=2<",
             "4 ranks on scc",
@@ -202,10 +219,14 @@ mod tests {
             assert!(svg.contains(text), "{text}: {svg}");
         }
         assert_eq!(svg.matches("<circle").count(), 3);
-        let numbers = [varying("network.link", &["1", "8"])];
-        let svg = mpi_varied(&study, &numbers, &runs(&numbers, &[Some(4.0), Some(3.0)]));
+    }
+
+    #[test]
+    fn numbers_are_an_axis_with_their_unit() {
+        let numbers = vec![varying("network.link", &["1", "8"])];
+        let svg = drawn(numbers, &[Some(4.0), Some(3.0)]);
         assert!(
-            svg.contains(">network.link<") && svg.contains(">8<"),
+            svg.contains(">network.link (cycles)<") && svg.contains(">8<"),
             "{svg}"
         );
     }

@@ -26,6 +26,7 @@ mod run;
 mod schedule;
 mod study;
 mod table;
+mod varied;
 mod view;
 mod work;
 
@@ -50,6 +51,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<measure::Traffic>()?;
     module.add_class::<papers::Paper>()?;
     module.add_class::<program::Program>()?;
+    module.add_class::<varied::Varied>()?;
     module.add_function(wrap_pyfunction!(arrow::arrow_stream, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_chips, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_algorithms, module)?)?;
@@ -63,6 +65,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::libraries, module)?)?;
     module.add_function(wrap_pyfunction!(program::mpirun, module)?)?;
     module.add_function(wrap_pyfunction!(program::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(varied::varied_run, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rule_readers, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rules, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rules_usage, module)?)?;

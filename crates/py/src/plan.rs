@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::refusal::{Refusal, lateness};
 
 /// Who comes late.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "lowercase", tag = "kind")]
 pub enum Skew {
     /// The later the rank, evenly.

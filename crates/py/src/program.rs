@@ -14,7 +14,7 @@ use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, MpiError, MpiPlan, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan,
+    CallRun, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan,
     ReplayStudy, Settings, StudyMachine, file_contents, read_program,
 };
 use pyo3::prelude::*;
@@ -120,28 +120,28 @@ struct Around {
 }
 
 impl Around {
-    fn on(self, chip: &Chip, watch: Watch) -> Result<ProgramPlan, Refusal> {
+    fn on(&self, chip: ChipChoice, watch: Watch) -> Result<ProgramPlan, Refusal> {
         Ok(ProgramPlan {
             fidelity: plan::fidelity(self.fidelity.as_deref())?,
-            surroundings: plan::beside(self.skew, self.background),
+            surroundings: plan::beside(self.skew.clone(), self.background),
             seed: self.seed,
             limits: plan::limits(self.limit_events, self.limit_ns),
             watch,
-            ..ProgramPlan::new(chip.choice.clone())
+            ..ProgramPlan::new(chip)
         })
     }
 }
 
 /// What collectives go by.
-fn tables(asked: Option<&str>, chip: &Chip) -> Result<ProgramTables, Refusal> {
-    let tables = ProgramTables::find(asked, &chip.choice);
+fn tables(asked: Option<&str>, chip: &ChipChoice) -> Result<ProgramTables, Refusal> {
+    let tables = ProgramTables::find(asked, chip);
     tables.map_err(|error| Refusal::library("TableError", &error).fields(fields::tables(&error)))
 }
 
 /// What to start on what, as Python gives it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Started {
+pub struct Started {
     program: Vec<String>,
     ranks: u32,
     ranks_per_core: u32,
@@ -159,7 +159,7 @@ struct Started {
 
 impl Started {
     /// The processes; they end when the run is not wanted any more.
-    fn job(&self, watch: &Watch) -> Result<MpiJob, Refusal> {
+    pub fn job(&self, watch: &Watch) -> Result<MpiJob, Refusal> {
         let program = self.program.split_first();
         let (program, arguments) = program.expect("Python has looked that there is one");
         let timeout = self.timeout_s.map(Duration::try_from_secs_f64).transpose();
@@ -181,17 +181,32 @@ impl Started {
         })
     }
 
-    fn plan(self, chip: &Chip, job: &MpiJob, watch: Watch) -> Result<MpiPlan, Refusal> {
+    /// The program on a chip.
+    pub fn study(
+        &self,
+        chip: ChipChoice,
+        job: &MpiJob,
+        watch: Watch,
+    ) -> Result<MpiStudy, Refusal> {
         let asked = ProgramTables::asked(self.table.as_deref(), job);
-        let on = self.around.on(chip, watch)?;
-        Ok(MpiPlan {
+        let plan = MpiPlan {
             ranks_per_core: self.ranks_per_core,
-            tables: tables(asked.as_deref(), chip)?,
+            tables: tables(asked.as_deref(), &chip)?,
             compute: self.compute.map_or(Compute::Stated, Compute::Measured),
             processor: corecast_shm::processor(),
             is_captured: self.capture,
-            ..MpiPlan::new(on, self.ranks)
-        })
+            ..MpiPlan::new(self.around.on(chip, watch)?, self.ranks)
+        };
+        let study = MpiStudy::new(plan)?;
+        let cores = study.plan.ranks.div_ceil(study.plan.ranks_per_core);
+        plan::check_lengths(&study.plan.on.surroundings, &[cores])?;
+        Ok(study)
+    }
+
+    /// What tells its results from those of another one, as far as the settings do not: what is started,
+    /// and with which variables.
+    pub fn identity(&self) -> Value {
+        json!([self.program, self.ranks, self.environment])
     }
 }
 
@@ -202,23 +217,20 @@ pub fn libraries(command: PathBuf) -> Option<String> {
     Some(folder.to_string_lossy().into_owned())
 }
 
-/// Runs an MPI program on a chip.
-#[pyfunction]
-pub fn mpirun(
+/// Runs an MPI program on a chip; with what its ranks have printed, up to so many bytes of each stream.
+pub fn run(
     py: Python<'_>,
-    chip: &Chip,
+    chip: ChipChoice,
     arguments: &str,
+    printed_bytes_max: usize,
     progress: &Bound<'_, PyAny>,
-) -> PyResult<Program> {
+) -> PyResult<(MpiStudy, MpiRun, (String, String))> {
     let started: Started = plan::parse(arguments)?;
     let meter = Meter::new();
     let job = started.job(&meter.watch)?;
-    let study = started.plan(chip, &job, meter.watch.clone())?;
-    let study = MpiStudy::new(study).map_err(Refusal::from)?;
-    let cores = study.plan.ranks.div_ceil(study.plan.ranks_per_core);
-    plan::check_lengths(&study.plan.on.surroundings, &[cores])?;
+    let study = started.study(chip, &job, meter.watch.clone())?;
     let ended = wait_for(py, meter, progress, move |_| {
-        let (mut out, mut err) = (Printed::default(), Printed::default());
+        let [mut out, mut err] = [(); 2].map(|()| Printed::new(printed_bytes_max));
         let attended = study.start(&job, &mut out, &mut err);
         (study, attended, (out.text(), err.text()))
     })?;
@@ -231,6 +243,19 @@ pub fn mpirun(
     if attended.ending.cause.is_some() {
         return Err(with(ended_badly(&attended.ending)).into());
     }
+    Ok((study, run, printed))
+}
+
+/// Runs an MPI program on a chip.
+#[pyfunction]
+pub fn mpirun(
+    py: Python<'_>,
+    chip: &Chip,
+    arguments: &str,
+    progress: &Bound<'_, PyAny>,
+) -> PyResult<Program> {
+    let chip = chip.choice.clone();
+    let (study, run, printed) = run(py, chip, arguments, PRINTED_BYTES_MAX, progress)?;
     let captured = run.capture.as_ref().map(|capture| study.captured(capture));
     let captured = captured
         .transpose()
@@ -298,15 +323,15 @@ fn ended(message: String, error: &RunError, stuck: Vec<String>) -> Refusal {
 }
 
 /// The beginning of what a program prints.
-#[derive(Default)]
 struct Printed {
     bytes: Vec<u8>,
+    bytes_max: usize,
     left_out: usize,
 }
 
 impl Write for Printed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let kept = bytes.len().min(PRINTED_BYTES_MAX - self.bytes.len());
+        let kept = bytes.len().min(self.bytes_max - self.bytes.len());
         self.bytes.extend(&bytes[..kept]);
         self.left_out += bytes.len() - kept;
         Ok(bytes.len())
@@ -318,6 +343,14 @@ impl Write for Printed {
 }
 
 impl Printed {
+    fn new(bytes_max: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            bytes_max,
+            left_out: 0,
+        }
+    }
+
     fn text(self) -> String {
         let text = String::from_utf8_lossy(&self.bytes).into_owned();
         match self.left_out {
@@ -356,10 +389,10 @@ pub fn replay(
     let meter = Meter::new();
     let flops = of.flops;
     let plan = ReplayPlan {
-        on: of.around.on(chip, meter.watch.clone())?,
+        on: of.around.on(chip.choice.clone(), meter.watch.clone())?,
         ranks_per_core: of.ranks_per_core,
         flops,
-        tables: tables(of.table.as_deref(), chip)?,
+        tables: tables(of.table.as_deref(), &chip.choice)?,
     };
     let ran = wait_for(py, meter, progress, move |_| {
         let contents = file_contents(&path, FILE_BYTES_MAX).map_err(Refusal::from)?;

@@ -46,3 +46,8 @@ def stuck(request):
         builder.recv(0, rank, (rank - 1) % request.ranks, [0])
         builder.send(1, rank, (rank + 1) % request.ranks, [0])
     return builder.finish()
+
+
+def raises(request):
+    """No schedule at all."""
+    raise LookupError("a mistake of its own")

@@ -2,15 +2,20 @@
 """MPI programs on chips, and programs of files."""
 
 import json
+import multiprocessing
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ProcessPoolExecutor
 
 import corecast
+import numpy
+import pyarrow
 import pytest
 from conftest import ROOT
+from corecast import _columns
 
 needs_mpi = pytest.mark.skipif(
     "CORECAST" not in os.environ, reason="CORECAST does not name the command"
@@ -284,3 +289,128 @@ def test_who_is_late_is_of_all_cores_that_ranks_share():
     with pytest.raises(corecast.RequestError, match="a list of 4 numbers for 2 "):
         mpi(RING, ranks=4, ranks_per_core=2, skew=[1, 2, 3, 4])
     assert mpi(RING, ranks=4, ranks_per_core=2, skew=[1, 2]).ranks == 4
+
+
+LINK = {"network.link": [1, 8]}
+
+
+def vary(varying=LINK, program=RING, **more):
+    words = [sys.executable, "-c", program]
+    scene = {"chip": "scc", "ranks": 4, "environment": ABI, **more}
+    return corecast.vary(words, varying, **scene)
+
+
+@needs_mpi
+def test_a_program_is_run_on_changed_chips(tmp_path):
+    both = {"network.link": numpy.array([1, 8]), "memory.l1_ways": 4}
+    runs = vary(both)
+    assert [(run["network.link"], run["memory.l1_ways"], run.outcome) for run in runs] == [
+        (1, 4, "done"),
+        (8, 4, "done"),
+    ]
+    assert runs[0].makespan_ns < runs[1].makespan_ns
+    assert runs[1].set == ["network.link=8", "memory.l1_ways=4"]
+    assert "rank 3 of 4" in runs[1].stdout and runs[1].why is None
+    alone = mpi(RING, chip=corecast.Chip("scc", set={"network.link": 8, "memory.l1_ways": 4}), ranks=4)
+    assert runs[1].makespan_cycles == alone.makespan_cycles
+    assert runs[1].causes_ns == alone["causes_ns"] and runs[1].fingerprint == alone.fingerprint
+    frame = runs.to_pandas()
+    assert list(frame.columns[:4]) == ["network.link", "memory.l1_ways", "outcome", "why"]
+    assert frame["network.link"].dtype == "int64" and list(frame["network.link"]) == [1, 8]
+    assert set(runs.columns) == {*both, *_columns.VARIED}
+    assert pyarrow.table(runs).to_pydict() == runs.to_columns()
+    assert "network.link" in repr(runs) and "<th>network.link</th>" in runs._repr_html_()
+    assert "network.link (cycles)" in runs.figure().svg and "chip scc" in runs.figure().svg
+    kept = pickle.loads(pickle.dumps(runs))
+    assert kept == runs and kept.figure().svg == runs.figure().svg
+
+
+@needs_mpi
+def test_words_vary_as_well_and_notes_are_said():
+    with pytest.warns(UserWarning, match="`endpoint.library` does nothing on scc"):
+        runs = vary({"endpoint.library": ["rcce", "ircce"]}, ranks=2)
+    assert list(runs.to_pandas()["endpoint.library"]) == ["rcce", "ircce"]
+    assert runs[0].makespan_ns == runs[1].makespan_ns
+
+
+FAILS_ONCE = RING + """
+import os, pathlib
+flag = pathlib.Path(os.environ["FLAG"])
+if rank == 1:
+    flag.write_text(flag.read_text() + ".")
+    if len(flag.read_text()) == 2: raise SystemExit(5)
+"""
+
+
+@needs_mpi
+def test_a_run_that_fails_is_a_row_and_is_made_again(tmp_path):
+    flag, kept = tmp_path / "flag", tmp_path / "kept.jsonl"
+    flag.write_text("")
+    of = {"program": FAILS_ONCE, "environment": {**ABI, "FLAG": str(flag)}, "checkpoint": kept}
+    three = {"network.link": [1, 4, 8]}
+    runs = vary(three, **of)
+    assert [run.outcome for run in runs] == ["done", "failed", "done"]
+    assert "rank 1 ended with exit code 5" in runs[1].why and "rank 1 of 4" in runs[1].stdout
+    assert runs.to_columns()["makespan_ns"][1] is None and pyarrow.table(runs).num_rows == 3
+    assert runs.figure().svg.startswith("<svg")
+    assert len(kept.read_text().splitlines()) == 1 + 2 and flag.read_text() == "..."
+    again = vary(three, **of)
+    assert [run.outcome for run in again] == ["done"] * 3 and flag.read_text() == "...."
+    assert [again[0], again[2]] == [runs[0], runs[2]]
+    with pytest.raises(corecast.InputError, match="it holds for something else: seed is 0, not 3"):
+        vary(three, **of, seed=3)
+    nothing = vary(program="raise SystemExit(4)", ranks=1)
+    assert {run.outcome for run in nothing} == {"failed"}
+    with pytest.raises(corecast.InputError, match="no run has come to its end"):
+        nothing.figure()
+
+
+@needs_mpi
+def test_runs_on_changed_chips_by_an_executor_and_after_an_interrupt(tmp_path, monkeypatch):
+    table = corecast.tune("bcast", chip="scc", machine="mpi", ranks=4, bytes=64).table
+    whole = vary(table=table)
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        assert vary(table=table, executor=pool) == whole
+    kept, run = tmp_path / "kept.jsonl", corecast.programs.varied_run
+
+    def ends(chip, changes, *more):
+        if changes == [("network.link", "8")]:
+            raise KeyboardInterrupt
+        return run(chip, changes, *more)
+
+    monkeypatch.setattr(corecast.programs, "varied_run", ends)
+    with pytest.raises(KeyboardInterrupt):
+        vary(table=table, checkpoint=kept)
+    monkeypatch.undo()
+    assert len(kept.read_text().splitlines()) == 1 + 1
+    assert vary(table=table, checkpoint=kept) == whole
+
+
+def test_what_cannot_vary_is_refused_before_anything_starts():
+    changed = corecast.Chip("scc", network__link=2)
+    wrong = corecast.InputError
+    for varying, more, kind, message in [
+        ({}, {}, wrong, "there is no value"),
+        ({"network.link": []}, {}, wrong, "network.link: there is no value"),
+        ({"network.link": [1, 1]}, {}, wrong, "network.link: the value `1` is there twice"),
+        ({"network.link": ""}, {}, wrong, "network.link: a value is empty"),
+        (LINK, {"chip": changed}, wrong, "network.link: the chip is changed there already"),
+        ({"network.link": range(2000)}, {}, wrong, "2000 runs, one per combination"),
+        ({"network.lnk": 1}, {}, corecast.ChipError, "no key `network.lnk`"),
+        ({"network.link": "few"}, {}, corecast.ChipError, "`network.link.value` is a text"),
+        ({"network.link": True}, {}, corecast.InputTypeError, "True is neither a number"),
+        ({"network.link": float("nan")}, {}, corecast.ChipError, ""),
+        ({1: [1]}, {}, corecast.InputTypeError, "varying: 1 is no text"),
+        ([1], {}, corecast.InputTypeError, "varying: [1] is no mapping"),
+        (LINK, {"ranks": 100}, corecast.RequestError, "100 ranks do not fit on scc"),
+        (LINK, {"capture": True}, corecast.InputTypeError, "there is no argument `capture`"),
+        (LINK, {"rank": 3}, corecast.InputTypeError, "did you mean `ranks`?"),
+        (LINK, {"executor": 3}, corecast.InputTypeError, "executor: 3 has no method `submit`"),
+        (LINK, {"checkpoint": 3}, corecast.InputTypeError, "checkpoint: 3 is no path"),
+        (LINK, {"skew": [1]}, corecast.RequestError, "a list of 1 numbers for 2 ranks"),
+    ]:
+        with pytest.raises(kind) as raised:
+            corecast.vary("/nowhere/a", varying, **{"ranks": 2, **more})
+        assert message in str(raised.value), str(raised.value)
+    with pytest.raises(corecast.InputError, match='"/nowhere/a"'):
+        corecast.vary("/nowhere/a", LINK)

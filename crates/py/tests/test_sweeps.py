@@ -266,6 +266,74 @@ def test_an_executor_that_fails_is_told_of_and_nothing_is_lost(tmp_path: Path) -
         sweep(executor=pool)
 
 
+class Given(Executor):
+    """Its calls come back as something else; the first `good` do not."""
+
+    def __init__(self, *given: Any, good: int = 0) -> None:
+        self.given, self.good = list(given), good
+
+    def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Any:
+        future: Future[Any] = Future()
+        if self.good:
+            self.good -= 1
+            future.set_result(function(*arguments, **more))
+            return future
+        given = self.given.pop(0) if len(self.given) > 1 else self.given[0]
+        if isinstance(given, type) and issubclass(given, BaseException):
+            raise given("not today")
+        if isinstance(given, BaseException):
+            future.set_exception(given)
+        elif given == "cancelled":
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        elif given is None:
+            return None
+        else:
+            future.set_result(given)
+        return future
+
+
+class Mine(Exception):
+    """An exception that corecast does not know."""
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Mine("the queue is full"), "it has failed: Mine: the queue is full"),
+        (Mine, "it has failed: Mine: not today"),
+        (TypeError("its own"), "it has failed: TypeError: its own"),
+        (AttributeError, "it has failed: AttributeError: not today"),
+        (TimeoutError(), "it has failed: TimeoutError: "),
+        (SystemExit(1), "it has failed: SystemExit: 1"),
+        ("cancelled", "it has failed: CancelledError: "),
+        (None, "`submit` gave None, which is no concurrent.futures.Future"),
+        (5, "a call came back with 5, which is no case"),
+        ("{}", "a call came back with '{}', which is no case"),
+    ],
+)
+def test_executors_of_ones_own_fail_as_others_do(given: Any, message: str, tmp_path: Path) -> None:
+    """Whatever they raise; what was found before and beside it is kept."""
+    kept = tmp_path / "kept.jsonl"
+    with pytest.raises(corecast.RunError) as raised:
+        sweep(executor=Given(given, good=2), checkpoint=kept)
+    assert raised.value.message.startswith("executor: ") and message in str(raised.value)
+    assert "cases that were found are not run again" in str(raised.value)
+    assert len(kept.read_text().splitlines()) == 1 + 2
+    assert sweep(checkpoint=kept) == sweep()
+
+
+def test_what_a_function_raises_comes_as_it_is_also_from_an_executor() -> None:
+    from own_algorithms import raises
+
+    of: dict[str, Any] = {"chip": "park2019-bus", "ranks": 4, "algorithm": [raises]}
+    for pool in (None, ThreadPoolExecutor(1), ProcessPoolExecutor(1)):
+        with pytest.raises(LookupError, match="a mistake of its own"):
+            corecast.compare("bcast", **of, executor=pool)
+        if pool is not None:
+            pool.shutdown()
+
+
 def test_schedules_take_part_in_sweeps(tmp_path: Path) -> None:
     mine = corecast.schedule("bcast", "mst", ranks=4, bytes=64, chip="park2019-bus").edit("mine")
     mine_made = mine.finish()

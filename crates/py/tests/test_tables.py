@@ -85,7 +85,8 @@ def tables(tmp_path_factory):
 
 def declared():
     """The columns of every kind of table, by their names."""
-    parts = ("SETTINGS", "COLLECTIVE", "HOLD", "CAUSES")
+    # Those of a varied program come after its keys.
+    parts = ("SETTINGS", "COLLECTIVE", "HOLD", "CAUSES", "VARIED")
     return {
         name: columns
         for name, columns in vars(_columns).items()

@@ -69,6 +69,13 @@ impl ChipChoice {
             .collect()
     }
 
+    /// The unit of the number that has this key, as changes take it; none if it is no number.
+    #[must_use]
+    pub fn unit(&self, key: &str) -> Option<&str> {
+        let number = self.chip.parameters().find(|number| number.key == key);
+        number.map(|number| number.unit)
+    }
+
     /// The same with another value of one number; none if that is refused, or if the chip's file
     /// cannot be read again.
     #[must_use]

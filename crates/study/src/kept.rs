@@ -11,6 +11,7 @@ use std::str::FromStr;
 
 use corecast_core::Help;
 use corecast_core::hash::fnv_1a;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -21,11 +22,41 @@ use crate::sweep::SweepCase;
 /// The longest such file that is read.
 pub const KEPT_BYTES_MAX: u64 = 1 << 30;
 
+/// A case of a sweep, as it is kept.
+pub trait KeptCase: Serialize + DeserializeOwned {
+    /// What tells it from the other cases.
+    type Key: Ord;
+
+    /// Which case it is.
+    fn key(&self) -> Self::Key;
+
+    /// Why it cannot be one, whatever the sweep.
+    fn wrong(&self) -> Option<String> {
+        None
+    }
+}
+
+impl KeptCase for SweepCase {
+    /// Its rank count and its size.
+    type Key = (u32, u64);
+
+    fn key(&self) -> (u32, u64) {
+        (self.ranks, self.bytes)
+    }
+
+    /// Without a run it has no winner.
+    fn wrong(&self) -> Option<String> {
+        let (ranks, bytes) = self.key();
+        let wrong = || format!("the case of {ranks} ranks and {bytes} bytes has no run");
+        self.runs.is_empty().then(wrong)
+    }
+}
+
 /// Cases that were found, with what they depend on.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Kept {
+pub struct Kept<C: KeptCase = SweepCase> {
     depends_on: Map<String, Value>,
-    cases: BTreeMap<(u32, u64), SweepCase>,
+    cases: BTreeMap<C::Key, C>,
 }
 
 /// A line of the file.
@@ -56,15 +87,13 @@ pub enum KeptError {
         /// From 1 on.
         line: usize,
     },
-    /// A case without a run has no winner.
-    #[error("line {line}: the case of {ranks} ranks and {bytes} bytes has no run")]
-    Empty {
+    /// A case that cannot be one.
+    #[error("line {line}: {why}")]
+    Case {
         /// From 1 on.
         line: usize,
-        /// Of the case.
-        ranks: u32,
-        /// Of the case.
-        bytes: u64,
+        /// Why not.
+        why: String,
     },
     /// It holds for something else.
     #[error("it holds for something else: {key} is {kept}, not {asked}")]
@@ -87,7 +116,7 @@ impl Help for KeptError {
     }
 }
 
-impl Kept {
+impl<C: KeptCase> Kept<C> {
     /// What the text of a file holds.
     ///
     /// # Errors
@@ -98,7 +127,7 @@ impl Kept {
             if text.trim().is_empty() {
                 continue;
             }
-            let parsed = serde_json::from_str::<Line<SweepCase>>(text);
+            let parsed = serde_json::from_str::<Line<C>>(text);
             let parsed = parsed.map_err(|error| {
                 let (column, reason) = (error.column(), error.to_string());
                 // It counts lines from the begin of this one.
@@ -113,20 +142,18 @@ impl Kept {
                 (Line::Sweep(depends_on), None) => kept = Some(Self::of(depends_on)),
                 (Line::Sweep(depends_on), Some(kept)) => kept.same(&depends_on)?,
                 (Line::Case(_), None) => return Err(KeptError::NoSettings { line }),
-                (Line::Case(case), Some(_)) if case.runs.is_empty() => {
-                    return Err(KeptError::Empty {
-                        line,
-                        ranks: case.ranks,
-                        bytes: case.bytes,
-                    });
-                }
-                (Line::Case(case), Some(kept)) => kept.add(case),
+                (Line::Case(case), Some(kept)) => match case.wrong() {
+                    Some(why) => return Err(KeptError::Case { line, why }),
+                    None => kept.add(case),
+                },
             }
         }
         kept.ok_or(KeptError::NoSettings { line: 1 })
     }
 
-    fn of(depends_on: Map<String, Value>) -> Self {
+    /// Without cases; they will depend on this.
+    #[must_use]
+    pub fn of(depends_on: Map<String, Value>) -> Self {
         Self {
             depends_on,
             cases: BTreeMap::new(),
@@ -160,27 +187,27 @@ impl Kept {
         Ok(())
     }
 
-    /// The case of so many ranks and bytes.
+    /// The case of this key.
     #[must_use]
-    pub fn case(&self, ranks: u32, bytes: u64) -> Option<&SweepCase> {
-        self.cases.get(&(ranks, bytes))
+    pub fn case(&self, key: &C::Key) -> Option<&C> {
+        self.cases.get(key)
     }
 
-    /// All cases, by rank count and then by size.
-    pub fn cases(&self) -> impl ExactSizeIterator<Item = &SweepCase> {
+    /// All cases, by their keys.
+    pub fn cases(&self) -> impl ExactSizeIterator<Item = &C> {
         self.cases.values()
     }
 
-    /// Adds a case unless it is there; it has at least one run.
-    pub fn add(&mut self, case: SweepCase) {
-        self.cases.entry((case.ranks, case.bytes)).or_insert(case);
+    /// Adds a case, which is not wrong, unless it is there.
+    pub fn add(&mut self, case: C) {
+        self.cases.entry(case.key()).or_insert(case);
     }
 }
 
 /// The text of its file: [`Kept::parse`] reads it again, to the last bit of every number.
-impl fmt::Display for Kept {
+impl<C: KeptCase> fmt::Display for Kept<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = |line: &Line<&SweepCase>| serde_json::to_string(line).map_err(|_| fmt::Error);
+        let line = |line: &Line<&C>| serde_json::to_string(line).map_err(|_| fmt::Error);
         writeln!(f, "{}", line(&Line::Sweep(self.depends_on.clone()))?)?;
         let mut cases = self.cases.values();
         cases.try_for_each(|case| writeln!(f, "{}", line(&Line::Case(case))?))
@@ -334,7 +361,7 @@ mod tests {
                 "line 2: the case of 1 ranks and 9 bytes has no run",
             ),
         ] {
-            let error = Kept::parse(text).expect_err(wrong);
+            let error = Kept::<SweepCase>::parse(text).expect_err(wrong);
             assert_eq!(error.to_string(), wrong);
         }
     }

@@ -54,7 +54,8 @@ pub use algorithms::{Field, Selection, distinct};
 pub use calls::{
     CallRecord, CallRun, CallTime, CallsExplanation, CallsMeasure, CallsRecord, Changes, LateRank,
     LateRecord, PairRecord, PathCallRecord, PathStretch, ProgramPlan, RankCallsRecord, Shown,
-    StretchRecord, VARIED_MAX, VariedRun, Varying, combinations,
+    StretchRecord, VARIED_MAX, VariedRun, VaryError, Varying, change_words, combinations,
+    varied_chips,
 };
 pub use certify::{CertificateRecord, Proven};
 pub use chips::ChipChoice;
@@ -71,7 +72,7 @@ pub use flow::{
     CheckRecord, EdgeRecord, FlowCase, FlowPlan, FlowPrograms, FlowRecord, FlowStudy, TaskRecord,
     Tiles, placement_word,
 };
-pub use kept::{KEPT_BYTES_MAX, Kept, KeptError, Shard, ShardError};
+pub use kept::{KEPT_BYTES_MAX, Kept, KeptCase, KeptError, Shard, ShardError};
 pub use listed::{ListedFile, ListedFiles};
 pub use listing::{
     AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, KeyRecord, MachineRecord, list_algorithms,
@@ -80,7 +81,7 @@ pub use listing::{
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use mpi::{
     Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy, ProgramTables,
-    ProgramTablesError, TABLES_VARIABLE,
+    ProgramTablesError, TABLES_VARIABLE, VariedStudy,
 };
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};

@@ -194,11 +194,11 @@ impl Study {
                 if shard.is_some_and(|shard| !shard.takes(number)) {
                     continue;
                 }
-                if kept.case(ranks, bytes).is_none() {
+                if kept.case(&(ranks, bytes)).is_none() {
                     kept.add(self.case(ranks, bytes, progress)?);
                     keep(kept)?;
                 }
-                row.extend(kept.case(ranks, bytes).cloned());
+                row.extend(kept.case(&(ranks, bytes)).cloned());
             }
             rows.push(row);
         }

@@ -42,7 +42,7 @@ from .figures import Figure
 from .flows import FlowRun, FlowRuns, flow
 from .measures import Pingpong, Traffic, pingpong, traffic
 from .papers import Reproduction, reproduce
-from .programs import ProgramRun, mpirun, replay
+from .programs import ProgramRun, Variation, mpirun, replay, vary
 from .runs import (
     Certificate,
     Certificates,
@@ -163,6 +163,7 @@ __all__ = [
     "Tuning",
     "UnknownNameError",
     "UnservedError",
+    "Variation",
     "VersionError",
     "View",
     "compare",
@@ -185,6 +186,7 @@ __all__ = [
     "schedule",
     "traffic",
     "tune",
+    "vary",
     "verify",
     "view",
 ]

@@ -350,6 +350,29 @@ STRETCH = {
     "to_ns": "float",
 }
 LATE_RANK = {"rank": "int", "waited_ns": "float"}
+#: A run of a program of which the chip varies, after the values of the keys that do.
+VARIED = {
+    "outcome": "text",
+    "why": "text",
+    "makespan_cycles": "float",
+    "makespan_ns": "float",
+    "messages": "int?",
+    "bytes": "int?",
+    **_CALL_CAUSES,
+    "stdout": "text",
+    "stderr": "text",
+    **_sorted(
+        SETTINGS,
+        {
+            "background": "text",
+            "compute": "text",
+            "ranks": "int",
+            "ranks_per_core": "int",
+            "skew": "text[]",
+            "tables": "text",
+        },
+    ),
+}
 PAIR = {"bytes": "int", "from": "int", "messages": "int", "to": "int"}
 
 CHIP = {"name": "text", "cores_max": "int", "summary": "text", "source": "text"}

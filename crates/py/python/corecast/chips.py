@@ -160,25 +160,29 @@ def _changes(
         raise InputError(
             f"{key}: it is given twice, in `set` and as a keyword", ["leave one of them out"]
         )
-    found = []
-    for key, value in {**(by_key or {}), **named}.items():
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            if not hasattr(value, "__index__") and not hasattr(value, "__float__"):
-                raise unfit(
-                    InputTypeError,
-                    key,
-                    value,
-                    "is neither a number nor a text",
-                    ["give what the chip file could have there"],
-                )
-        if isinstance(value, bool):
-            raise InputTypeError(f"{key}: {value} is neither a number nor a text", [])
-        try:
-            text = str(value)
-        except ValueError:  # more digits than Python writes
-            raise InputError(f"{key}: the number is out of range", []) from None
-        found.append((word("key", key), word(key, text)))
-    return found
+    both = {**(by_key or {}), **named}
+    return [(word("key", key), text_of(key, value)) for key, value in both.items()]
+
+
+def text_of(key: str, value: object) -> str:
+    """The value of a key as the chip file would have it."""
+    if isinstance(value, bool):
+        raise InputTypeError(f"{key}: {value} is neither a number nor a text", [])
+    is_number = isinstance(value, (int, float)) or any(
+        hasattr(value, name) for name in ("__index__", "__float__")
+    )
+    if not is_number and not isinstance(value, str):
+        raise unfit(
+            InputTypeError,
+            key,
+            value,
+            "is neither a number nor a text",
+            ["give what the chip file could have there"],
+        )
+    try:
+        return word(key, str(value))
+    except ValueError:  # more digits than Python writes
+        raise InputError(f"{key}: the number is out of range", []) from None
 
 
 def chip_of(value: Chip | str | os.PathLike[str]) -> Chip:

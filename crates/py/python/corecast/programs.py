@@ -3,18 +3,33 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _columns, _core, plans
-from ._values import U64, flag, number, optional_whole, path_of, unfit, whole, word
-from .chips import chip_of
-from .errors import InputError, InputTypeError, ProgramError
+from ._cases import Keeper, checkpoint_of, executor_of, work
+from ._values import (
+    U64,
+    flag,
+    number,
+    optional_whole,
+    path_of,
+    unfit,
+    unknown_argument,
+    whole,
+    word,
+)
+from .chips import Chip, chip_of, text_of
+from .errors import InputError, InputTypeError, ProgramError, RunError
 from .figures import Figure, write_whole
 from .plans import ChipLike
 from .progress import bar
@@ -24,13 +39,16 @@ from .tuning import Tables, tables_path
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ProgramRun", "mpirun", "replay"]
+__all__ = ["ProgramRun", "Variation", "mpirun", "replay", "vary"]
 
 #: What the libraries of MPI are called that programs ask for.
 LIBRARIES = ("libmpi.so.12", "libmpi_abi.so.1")
 
 #: Most ranks of a program.
 RANKS_MAX = 1024
+
+#: Most values of a key that are looked at: more are refused in any case.
+VALUES_MAX = 100_000
 
 #: With what a program ends that the loader or the shell cannot start.
 NOT_STARTED = 127
@@ -205,26 +223,144 @@ def mpirun(
         LimitError: if the program does not end in time.
     """
     of_chip = chip_of(chip)
-    with tables_path(table) as path:
-        arguments = {
-            "program": _words(program),
-            "ranks": whole("ranks", ranks, 1, RANKS_MAX),
-            "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
-            "compute": None if compute is None else number("compute", compute, 1e-6, 1e6),
-            "capture": flag("capture", capture),
-            "timeout_s": None if timeout_s is None else number("timeout_s", timeout_s, 0, 1e9),
-            "environment": _environment(environment),
-            "libraries": _libraries(libraries),
-            "table": path,
-            "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
-        }
-        with bar(progress, "mpirun", 1) as told:
-            try:
-                return ProgramRun(_core.mpirun(of_chip._inner, json.dumps(arguments), told))
-            except ProgramError as error:
-                if arguments["libraries"] is None and error.fields.get("code") == NOT_STARTED:
-                    error.help += NO_LIBRARIES
-                raise
+    arguments = _arguments(
+        program,
+        ranks=ranks,
+        ranks_per_core=ranks_per_core,
+        fidelity=fidelity,
+        compute=compute,
+        skew=skew,
+        background=background,
+        seed=seed,
+        environment=environment,
+        libraries=libraries,
+        timeout_s=timeout_s,
+        limit_events=limit_events,
+        limit_ns=limit_ns,
+    )
+    arguments["capture"] = flag("capture", capture)
+    with (
+        tables_path(table) as path,
+        bar(progress, "mpirun", 1) as told,
+        _naming_libraries(arguments),
+    ):
+        found = _core.mpirun(of_chip._inner, json.dumps({**arguments, "table": path}), told)
+    for note in found.notes:
+        warnings.warn(note, stacklevel=2)
+    return ProgramRun(found)
+
+
+class Variation(Table[Record]):
+    """A program's runs on a chip with other numbers, in the order of the values.
+
+    A column for every key that varies, with its values, then ``outcome`` (``"done"`` or ``"failed"``),
+    ``why`` it failed, ``makespan_cycles`` (of the chip's reference clock), ``makespan_ns``, ``messages``,
+    ``bytes``, ``causes_ns`` (of all ranks together), what ranks have printed (``stdout``, ``stderr``: the
+    first 64 KiB of each), and the settings. ``corecast.list_keys()`` has the units of keys.
+    """
+
+    _svg: str | None
+
+    def __init__(
+        self, rows: Sequence[Record], varying: Mapping[str, Sequence[Any]], svg: str | None
+    ) -> None:
+        keys = {key: _kind(values) for key, values in varying.items()}
+        super().__init__(rows, {**keys, **_columns.VARIED})
+        self._shown = (*keys, "outcome", "makespan_cycles", "makespan_ns", "messages", "bytes")
+        self._svg = svg
+
+    def figure(self) -> Figure:
+        """Makespan over the values of the first key, a line for every combination of the others.
+
+        Raises:
+            InputError: if no run has come to its end.
+        """
+        if self._svg is None:
+            raise InputError("no run has come to its end", ["`why` of each row says why not"])
+        return Figure(self._svg)
+
+
+def varied_run(
+    chip: Chip, changes: list[tuple[str, str]], arguments: dict[str, Any], table: Tables | None
+) -> str:
+    """One run of a sweep, anywhere; one that fails ends no other."""
+    with tables_path(table) as path, _naming_libraries(arguments):
+        try:
+            text = json.dumps({**arguments, "table": path})
+            return _core.varied_run(chip._inner, changes, text)
+        except RunError as error:
+            printed = {name: error.fields.get(name, "") for name in ("stdout", "stderr")}
+            return json.dumps({"changes": changes, "shown": None, "why": str(error), **printed})
+
+
+def vary(
+    program: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    varying: Mapping[str, Any],
+    *,
+    chip: ChipLike = "scc",
+    table: Tables | None = None,
+    executor: Executor | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | None = None,
+    **more: Any,
+) -> Variation:
+    """Runs an MPI program once with every combination of values of a chip's numbers and words.
+
+    A run that fails is a row that says why, and ends no other. What is not wrong with a chip and may
+    surprise is said as a warning.
+
+    Args:
+        program: As of :func:`mpirun`.
+        varying: Keys of the chip file, each with a value or several: ``{"network.link": [1, 2, 4]}``. Of
+            several keys all combinations are run, at most 1000; the last varies fastest.
+        chip: A :class:`Chip`, or its name or path; it is changed in none of these keys.
+        table: As of :func:`mpirun`.
+        executor: Any :class:`concurrent.futures.Executor`; each run is one call, which is pickled where
+            that is needed. Its workers find the program, the table's file and the libraries where this
+            process does.
+        checkpoint: A file in which runs are kept as they come to their end. Those that it has are not
+            made again, so a sweep that was interrupted goes on; those that failed are. It does not notice
+            that the program was compiled anew.
+        progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
+        more: The other arguments of :func:`mpirun`, but ``capture``.
+
+    Raises:
+        InputError: for what cannot be run, by its subclasses, before anything starts; also if the program
+            cannot be started, or the checkpoint was made of something else.
+        RunError: if the executor fails; what was found until then is in the checkpoint.
+
+    >>> import corecast
+    >>> corecast.vary("./halo", {"network.lnk": [1, 2]})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    corecast.errors.ChipError: chips/scc.toml: no key `network.lnk` with a value to change
+      did you mean `network.link`?
+      ...
+    """
+    of_chip, executor, values = chip_of(chip), executor_of(executor), _varying(varying)
+    for name in more:
+        if name not in VARY_MORE:
+            known = ["program", "varying", "chip", "table", "executor", "checkpoint", "progress"]
+            raise unknown_argument(name, [*known, *VARY_MORE])
+    arguments = {**_arguments(program, **more), "capture": False}
+    texts = [(key, [text_of(key, value) for value in some]) for key, some in values.items()]
+    path = checkpoint_of(checkpoint)
+    with tables_path(table) as tables:
+        inner = of_chip._inner
+        varied = _core.Varied(inner, texts, json.dumps({**arguments, "table": tables}), path)
+    for note in varied.notes():
+        warnings.warn(note, stacklevel=2)
+    runs = varied.changes()
+    missing = [changes for changes in runs if not varied.has(changes)]
+    with bar(progress, "vary", len(runs)) as told:
+        keeper = Keeper(varied, path, len(runs) - len(missing), told)
+        calls = [(of_chip, changes, arguments, table) for changes in missing]
+        work(keeper, varied_run, calls, executor)
+    combinations = product(*values.values())
+    rows = [
+        Record({**dict(zip(values, combination)), **row})
+        for combination, row in zip(combinations, json.loads(varied.rows()))
+    ]
+    return Variation(rows, values, varied.chart())
 
 
 def replay(
@@ -285,6 +421,73 @@ def replay(
     for note in found.notes:
         warnings.warn(note, stacklevel=2)
     return ProgramRun(found)
+
+
+def _arguments(
+    program: Any,
+    *,
+    ranks: int = 1,
+    ranks_per_core: int = 1,
+    fidelity: Any = None,
+    compute: Any = None,
+    skew: Any = None,
+    background: Any = None,
+    seed: int = 0,
+    environment: Any = None,
+    libraries: Any = None,
+    timeout_s: Any = None,
+    limit_events: Any = None,
+    limit_ns: Any = None,
+) -> dict[str, Any]:
+    """What to start and amid what, as Rust takes it; but for the table and whether it is captured."""
+    return {
+        "program": _words(program),
+        "ranks": whole("ranks", ranks, 1, RANKS_MAX),
+        "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
+        "compute": None if compute is None else number("compute", compute, 1e-6, 1e6),
+        "timeout_s": None if timeout_s is None else number("timeout_s", timeout_s, 0, 1e9),
+        "environment": _environment(environment),
+        "libraries": _libraries(libraries),
+        "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
+    }
+
+
+#: What :func:`vary` takes of :func:`mpirun` without a word of its own.
+VARY_MORE = tuple(name for name in inspect.signature(_arguments).parameters if name != "program")
+
+
+@contextmanager
+def _naming_libraries(arguments: Mapping[str, Any]) -> Iterator[None]:
+    """Says of a program that the loader cannot start that there are no libraries for it."""
+    try:
+        yield
+    except ProgramError as error:
+        if arguments["libraries"] is None and error.fields.get("code") == NOT_STARTED:
+            error.help += NO_LIBRARIES
+        raise
+
+
+def _varying(value: Any) -> dict[str, list[Any]]:
+    """Keys with the values that they take in turn."""
+    help = ['such as {"network.link": [1, 2, 4]}']
+    if not isinstance(value, Mapping):
+        raise unfit(InputTypeError, "varying", value, "is no mapping", help)
+    found = {}
+    for key, values in value.items():
+        is_one = isinstance(values, str) or not isinstance(values, Iterable)
+        some = [values] if is_one else islice(values, VALUES_MAX)
+        # NumPy's numbers as Python's.
+        plain = [one.item() if hasattr(one, "item") else one for one in some]
+        texts = [text_of(key, one) for one in plain]
+        found[word("varying", key)] = plain if _kind(plain) != "text" else texts
+    return found
+
+
+def _kind(values: Sequence[Any]) -> str:
+    """The type of a column with these values."""
+    if all(isinstance(value, int) for value in values):
+        return "int"
+    return "float" if all(isinstance(value, (int, float)) for value in values) else "text"
 
 
 def _around(

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
-import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 from . import _columns, _core
-from ._values import U32, flag, path_of, shown_text, unfit, whole
-from .errors import Error, InputError, InputTypeError, RunError
+from ._cases import Keeper, checkpoint_of, executor_of, work
+from ._values import U32, flag, unfit, whole
+from .errors import InputError, InputTypeError
 from .figures import Figure
 from .plans import Algorithms, ChipLike, Plan, make, subject
 from .progress import bar
@@ -109,10 +107,6 @@ class Comparison(Table[Record]):
         return Figure(study.winner_map(rows))
 
 
-#: How long cases are kept in memory only, in seconds: a file is written whole.
-SAVED_EVERY = 1.0
-
-
 def cell(plan: Plan, ranks: int, bytes: int) -> str:
     """One case of a sweep, anywhere."""
     of_cell = plan.cell(ranks, bytes)
@@ -162,14 +156,7 @@ def compare(
     >>> [row.algorithm for row in sweep.winners]
     ['ap', 'ap', 'ap', 'ap']
     """
-    if executor is not None and not (hasattr(executor, "submit")):
-        raise unfit(
-            InputTypeError,
-            "executor",
-            executor,
-            "has no method `submit`",
-            ["give a concurrent.futures.Executor, such as ProcessPoolExecutor()"],
-        )
+    executor = executor_of(executor)
     if "data" in more:
         raise InputTypeError("data: a sweep draws its own", ["corecast.run takes data"])
     arguments = {"ranks": ranks, "bytes": bytes, "algorithm": algorithm, **more}
@@ -185,106 +172,16 @@ def compare(
             "checkpoint: what a function does cannot be kept with its results",
             ["leave checkpoint out, or name algorithms only"],
         )
-    path = None if checkpoint is None else path_of("checkpoint", checkpoint)
+    path = checkpoint_of(checkpoint)
     kept = study.kept(path)
     cases = [(count, size) for count in study.ranks for size in study.sizes]
     missing = [case for case in cases if not kept.has(*case)]
     with bar(progress, f"compare {name}", len(cases)) as told:
-        _work(_Keeper(kept, path, len(cases) - len(missing), told), plan, missing, executor)
+        keeper = Keeper(kept, path, len(cases) - len(missing), told)
+        calls = [(plan, *case) for case in missing]
+        work(keeper, cell, calls, executor, of_caller=bool(plan.functions))
     rows, refused = json.loads(kept.rows()), json.loads(kept.refused())
     return Comparison([Record(row) for row in rows], plan, [Record(row) for row in refused])
-
-
-class _Keeper:
-    """Takes cases, and writes them into the file if there is one."""
-
-    def __init__(self, kept: _core.Kept, path: str | None, done: int, told: Any) -> None:
-        self._kept, self._path, self._done, self._told = kept, path, done, told
-        self._has_warned = False
-        self._write()  # says now, not after the sweep, that the file cannot be written
-
-    def keep(self, case: str) -> None:
-        """Adds a case, to be written with the next."""
-        self._kept.add(case)
-
-    def take(self, case: str) -> None:
-        """Adds a case and says so; writes the file now and then."""
-        self.keep(case)
-        self._done += 1
-        if self._told is not None:
-            self._told(self._done, 0, 0)
-        if time.monotonic() - self._saved >= SAVED_EVERY:
-            self.save()
-
-    def save(self) -> None:
-        """Writes the file; what is found is not lost if it cannot be written any more."""
-        try:
-            self._write()
-        except InputError as error:
-            if not self._has_warned:
-                self._has_warned = True
-                warnings.warn(f"checkpoint: {error.message}; the sweep goes on", stacklevel=4)
-
-    def _write(self) -> None:
-        self._saved = time.monotonic()
-        if self._path is not None:
-            self._kept.save(self._path)
-
-
-def _work(
-    keeper: _Keeper, plan: Plan, cases: list[tuple[int, int]], executor: Executor | None
-) -> None:
-    """Runs the cases. What is found is in the file also if not all come to their end."""
-    futures: list[Future[str]] = []
-    taken: set[Future[str]] = set()
-    try:
-        if executor is None:
-            for ranks, bytes in cases:
-                keeper.take(cell(plan, ranks, bytes))
-            return
-        for ranks, bytes in cases:
-            futures.append(_asked(executor.submit, plan, cell, plan, ranks, bytes))
-        for future in as_completed(futures):
-            case = _asked(future.result, plan)
-            taken.add(future)
-            keeper.take(case)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        if "pickle" not in str(error) or not plan.functions:
-            raise
-        raise InputError(
-            "algorithm: a function cannot be sent to the executor's processes",
-            ["define it in a module that they can import", str(error)],
-        ) from error
-    finally:
-        for future in futures:
-            is_found = not future.cancel() and future.done() and future not in taken
-            # One that has failed may come before others that were done at the same time.
-            if is_found and not future.cancelled() and future.exception() is None:
-                keeper.keep(future.result())
-        keeper.save()
-
-
-def _asked(method: Callable[..., Any], plan: Plan, *arguments: Any) -> Any:
-    """What a method of the executor or of one of its futures says.
-
-    Raises:
-        RunError: if the executor has failed: is shut down, or has lost who worked on a case. What a
-            function of the caller raises comes as it is.
-    """
-    try:
-        return method(*arguments)
-    except (Error, pickle.PicklingError, AttributeError, TypeError):
-        raise
-    except Exception as error:
-        is_the_executors = isinstance(error, (BrokenExecutor, CancelledError)) or arguments
-        if plan.functions and not is_the_executors:
-            raise
-        raise RunError(
-            f"executor: it has failed: {type(error).__name__}: {shown_text(str(error), 200)}",
-            [
-                "make another one; with `checkpoint`, cases that were found are not run again",
-            ],
-        ) from error
 
 
 class Tuning(Table[Record]):

@@ -23,7 +23,10 @@ pub use record::{
 };
 pub use spent::CallTime;
 pub(crate) use stopped::{first_line, lines};
-pub use vary::{Changes, Shown, VARIED_MAX, VariedRun, Varying, combinations};
+pub use vary::{
+    Changes, Shown, VARIED_MAX, VariedRun, VaryError, Varying, change_words, combinations,
+    varied_chips,
+};
 
 /// A program's run.
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ mod capture;
 mod record;
 mod tables;
 mod terms;
+mod varied;
 
 use std::mem;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub use capture::Capture;
 pub use record::MpiRecord;
 pub use tables::{ProgramTables, ProgramTablesError, TABLES_VARIABLE};
 pub(crate) use terms::{eager_max, has_broadcasts};
+pub use varied::VariedStudy;
 
 /// What to run on what.
 #[derive(Clone, Debug)]
