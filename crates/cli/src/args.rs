@@ -12,8 +12,7 @@ use corecast_exchange::{FORMATS, Format};
 use corecast_flow::{PLACEMENTS, Placement};
 use corecast_machine_sim::Fidelity;
 use corecast_papers::{PAPERS, Paper};
-use corecast_study::{Claim, MachineKind, Shard};
-use corecast_tune::Library;
+use corecast_study::{Claim, MachineKind, Reader, Shard};
 
 use crate::mpirun::Mpirun;
 use crate::one_of::{OneOf, one, one_of};
@@ -351,8 +350,7 @@ fn papers() -> OneOf<&'static Paper> {
 }
 
 fn readers() -> OneOf<Reader> {
-    let libraries = Library::ALL.map(Reader::Library);
-    one(libraries.into_iter().chain([Reader::Msccl]), Reader::name)
+    one(Reader::ALL, Reader::name)
 }
 
 /// Of schedules, those that can be shown.
@@ -408,33 +406,6 @@ pub struct Rules {
     /// Which core every rank gets, as the tables were made with
     #[arg(long, value_name = "PLACEMENT", requires = "chip")]
     pub ranks_to_cores: Option<String>,
-}
-
-/// Who reads rules.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Reader {
-    /// A library that has algorithms of its own.
-    Library(Library),
-    /// Runtimes that read schedules.
-    Msccl,
-}
-
-impl Reader {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Library(library) => library.name(),
-            Self::Msccl => "msccl",
-        }
-    }
-
-    /// How it is told of the file or folder at `path`, as it is typed.
-    pub fn usage(self, path: &str) -> String {
-        match self {
-            Self::Library(library) => library.usage(path),
-            Self::Msccl => format!("MSCCL_ALGO_DIR={path}"),
-        }
-    }
 }
 
 /// What to search.

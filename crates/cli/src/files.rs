@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use corecast_launch::Part;
-use corecast_study::{files_named_in, files_of_ranks, with_ending};
+use corecast_study::{Reader, files_named_in, files_of_ranks, with_ending};
 use corecast_text::file;
 
-use crate::args::{ChipArg, Pictures, Reader, Scene, Show, Sink, Verb};
+use crate::args::{ChipArg, Pictures, Scene, Show, Sink, Verb};
 use crate::failure::Failure;
 use crate::output;
 use crate::picture::check_form;

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use corecast_study::{ListedFile, ListedFiles};
+use corecast_study::{ListedFile, ListedFiles, Reader};
 use corecast_tune::{Library, Rules, Tables};
 use serde::Serialize;
 
-use crate::args::{self, Reader};
+use crate::args;
 use crate::failure::Failure;
 use crate::output::{self, Answer, json};
 use crate::{scene, style};

@@ -188,7 +188,11 @@ fn sweep(
         let (run, failed, goes_on) = match &attended {
             Ok(attended) => {
                 let goes_on = !attended.is_interrupted();
-                (attended.run.as_ref().ok(), mpirun_sim::failed(attended), goes_on)
+                (
+                    attended.run.as_ref().ok(),
+                    mpirun_sim::failed(attended),
+                    goes_on,
+                )
             }
             // Nothing can be started, now or later.
             Err(failure) => (None, Some(failure.clone()), false),

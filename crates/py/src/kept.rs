@@ -12,10 +12,7 @@ use crate::refusal::Refusal;
 use crate::schedule::write_file;
 
 /// The cases with those of a file, if there is one.
-pub fn with_file<C: KeptCase>(
-    mut kept: Inner<C>,
-    path: Option<&str>,
-) -> Result<Inner<C>, Refusal> {
+pub fn with_file<C: KeptCase>(mut kept: Inner<C>, path: Option<&str>) -> Result<Inner<C>, Refusal> {
     let Some(path) = path else {
         return Ok(kept);
     };
@@ -67,7 +64,13 @@ impl Kept {
 
     /// The cases of the study that are there, in order.
     fn cases<'a>(&'a self, kept: &'a Inner) -> impl Iterator<Item = &'a SweepCase> {
-        let sizes = |&ranks: &u32| self.study.plan.sizes.iter().map(move |&bytes| (ranks, bytes));
+        let sizes = |&ranks: &u32| {
+            self.study
+                .plan
+                .sizes
+                .iter()
+                .map(move |&bytes| (ranks, bytes))
+        };
         let cases = self.study.ranks.iter().flat_map(sizes);
         cases.filter_map(|case| kept.case(&case))
     }

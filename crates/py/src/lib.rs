@@ -47,6 +47,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::DecisionTable>()?;
     module.add_class::<kept::Kept>()?;
     module.add_class::<flow::Flow>()?;
+    module.add_class::<rules::Rules>()?;
     module.add_class::<measure::Pingpong>()?;
     module.add_class::<measure::Traffic>()?;
     module.add_class::<papers::Paper>()?;
@@ -69,6 +70,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rules::rule_readers, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rules, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rules_usage, module)?)?;
+    module.add_function(wrap_pyfunction!(rules::write_folder, module)?)?;
     module.add_function(wrap_pyfunction!(view::documents, module)?)?;
     module.add_function(wrap_pyfunction!(view::titles, module)?)?;
     module.add_function(wrap_pyfunction!(view::page, module)?)?;

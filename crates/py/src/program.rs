@@ -14,8 +14,8 @@ use corecast_machine::{RunError, Watch};
 use corecast_replay::FILE_BYTES_MAX;
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables, ReplayError, ReplayPlan,
-    ReplayStudy, Settings, StudyMachine, file_contents, read_program,
+    CallRun, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables,
+    ReplayError, ReplayPlan, ReplayStudy, Settings, StudyMachine, file_contents, read_program,
 };
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -182,12 +182,7 @@ impl Started {
     }
 
     /// The program on a chip.
-    pub fn study(
-        &self,
-        chip: ChipChoice,
-        job: &MpiJob,
-        watch: Watch,
-    ) -> Result<MpiStudy, Refusal> {
+    pub fn study(&self, chip: ChipChoice, job: &MpiJob, watch: Watch) -> Result<MpiStudy, Refusal> {
         let asked = ProgramTables::asked(self.table.as_deref(), job);
         let plan = MpiPlan {
             ranks_per_core: self.ranks_per_core,

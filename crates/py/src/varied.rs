@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::chip::Chip;
 use crate::kept::{self, with_file};
-use crate::program::{self, Started};
 use crate::plan;
+use crate::program::{self, Started};
 use crate::refusal::Refusal;
 use crate::study::signed;
 

@@ -311,7 +311,9 @@ def test_a_program_is_run_on_changed_chips(tmp_path):
     assert runs[0].makespan_ns < runs[1].makespan_ns
     assert runs[1].set == ["network.link=8", "memory.l1_ways=4"]
     assert "rank 3 of 4" in runs[1].stdout and runs[1].why is None
-    alone = mpi(RING, chip=corecast.Chip("scc", set={"network.link": 8, "memory.l1_ways": 4}), ranks=4)
+    alone = mpi(
+        RING, chip=corecast.Chip("scc", set={"network.link": 8, "memory.l1_ways": 4}), ranks=4
+    )
     assert runs[1].makespan_cycles == alone.makespan_cycles
     assert runs[1].causes_ns == alone["causes_ns"] and runs[1].fingerprint == alone.fingerprint
     frame = runs.to_pandas()
@@ -333,13 +335,16 @@ def test_words_vary_as_well_and_notes_are_said():
     assert runs[0].makespan_ns == runs[1].makespan_ns
 
 
-FAILS_ONCE = RING + """
+FAILS_ONCE = (
+    RING
+    + """
 import os, pathlib
 flag = pathlib.Path(os.environ["FLAG"])
 if rank == 1:
     flag.write_text(flag.read_text() + ".")
     if len(flag.read_text()) == 2: raise SystemExit(5)
 """
+)
 
 
 @needs_mpi

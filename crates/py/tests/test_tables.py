@@ -50,6 +50,8 @@ def of_collectives():
     yield corecast.verify("bcast", algorithm=[wrong.finish()])
     tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64)
     yield from [tuned, tuned.searches]
+    plain = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=[64, 4096], algorithm="mst")
+    yield corecast.rules(plain.table, "msccl").files
     for algorithm in ("direct", "shared-rabenseifner", "ring"):
         yield corecast.schedule("allreduce", algorithm, ranks=4, chip="scc").steps(1)
 
@@ -209,8 +211,36 @@ def test_tables_become_rules_of_other_libraries(tmp_path):
     with pytest.raises(corecast.TableError) as missing:
         corecast.rules(tmp_path / "none.toml", "openmpi")
     assert missing.value.fields["file"].endswith("none.toml")
+    with pytest.raises(corecast.InputError, match="chip: openmpi has algorithms of its own"):
+        corecast.rules(bcast, "openmpi", chip="scc")
     with pytest.raises(corecast.UnknownNameError, match="openmp"):
         corecast.rules(bcast, "openmp")
     for table in (None, 3, [], [bcast, "b"]):
         with pytest.raises(corecast.InputTypeError, match="is no DecisionTable"):
             corecast.rules(table, "openmpi")
+
+
+def test_tables_become_a_folder_of_schedules(tmp_path):
+    at = {"ranks": 4, "bytes": [64, 4096], "algorithm": ["ring", "recursive-doubling"]}
+    tuned = corecast.tune("allreduce", chip="park2019-bus", **at)
+    made = corecast.rules(tuned.table, "msccl")
+    assert made.text == "" and made.library == "msccl" and len(made.files) == len(made.texts) > 0
+    assert made.files[0].min_bytes == 0 and made.files[-1].max_bytes is None
+    assert {row.algorithm for row in made.files} <= set(at["algorithm"])
+    folder = made.save(tmp_path / "algorithms")
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == sorted(row.name for row in made.files)
+    assert made.usage(folder) == f"MSCCL_ALGO_DIR={folder}"
+    read = corecast.Schedule.read(folder / names[0])
+    assert read.ranks == 4 and corecast.verify(read).correct
+    with pytest.raises(corecast.InputError, match="cannot make"):
+        made.save(folder)
+    chip = corecast.Chip("park2019-bus", endpoint__request=3)
+    other = corecast.tune("allreduce", chip=chip, **at).table
+    with pytest.raises(corecast.TableError, match="for another chip") as raised:
+        corecast.rules(other, "msccl")
+    assert "give its chip" in str(raised.value) and "--chip" not in str(raised.value)
+    assert corecast.rules(other, "msccl", chip=chip).files == made.files
+    own = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64, algorithm="ap").table
+    with pytest.raises(corecast.TableError, match="nothing in these tables can be a file of MSCCL"):
+        corecast.rules(own, "msccl")

@@ -3,7 +3,7 @@
 //!
 //! Everything here is a function from values to text: SVG ([`timeline_svg`], [`LineChart`],
 //! [`WinnerMap`]) or JSON for trace viewers ([`chrome_trace`]). Nothing is measured or decided here.
-//! As what a picture is written its file's name says ([`Form`]).
+//! As what a picture is written its file's name says (`Form`, with the feature `forms`).
 //!
 //! ```
 //! use corecast_render::{LineChart, Scale, Series};

@@ -73,7 +73,7 @@ pub use flow::{
     Tiles, placement_word,
 };
 pub use kept::{KEPT_BYTES_MAX, Kept, KeptCase, KeptError, Shard, ShardError};
-pub use listed::{ListedFile, ListedFiles};
+pub use listed::{ListedFile, ListedFiles, Reader};
 pub use listing::{
     AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, KeyRecord, MachineRecord, list_algorithms,
     list_chips, list_formats, list_keys, list_machines,

@@ -12,12 +12,48 @@ use std::sync::Arc;
 use corecast_core::{Collective, ElementType, Platform, Rank, Request, Schedule, algorithm};
 use corecast_exchange::listed;
 use corecast_machine::RunOptions;
-use corecast_tune::{Cell, Setting, Tables};
+use corecast_tune::{Cell, Library, Setting, Tables};
 use serde::Serialize;
 
 use crate::chips::ChipChoice;
 use crate::error::ListedError;
 use crate::machines::{StudyMachine, machine};
+
+/// Who reads decision tables in a form of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reader {
+    /// A library that has algorithms of its own.
+    Library(Library),
+    /// Runtimes that read schedules.
+    Msccl,
+}
+
+impl Reader {
+    /// Every reader.
+    pub const ALL: [Self; 3] = [
+        Self::Library(Library::OpenMpi),
+        Self::Library(Library::Mpich),
+        Self::Msccl,
+    ];
+
+    /// The name by which it is asked for.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Library(library) => library.name(),
+            Self::Msccl => "msccl",
+        }
+    }
+
+    /// How it is told of the file or folder at `path`, as it is typed.
+    #[must_use]
+    pub fn usage(self, path: &str) -> String {
+        match self {
+            Self::Library(library) => library.usage(path),
+            Self::Msccl => format!("MSCCL_ALGO_DIR={path}"),
+        }
+    }
+}
 
 /// One file of such a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

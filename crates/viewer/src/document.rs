@@ -16,7 +16,7 @@ pub(crate) const VERSION: u32 = 1;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Documents {
-    /// Of this form of documents; 1.
+    /// Which version of documents these are: 1.
     pub corecast_view: u32,
     /// At least one.
     pub documents: Vec<Document>,
@@ -63,17 +63,18 @@ pub struct RunView {
     pub title: String,
     /// The algorithm, or the file that the schedule is from.
     pub name: String,
-    /// What the result depends on, and what is said about it: the fields of `run --json`.
+    /// What the result depends on, and what is said about it: the fields of `run --json`, with their
+    /// units.
     pub facts: Map<String, Value>,
     /// What to do about the time, in one sentence.
     pub advice: Option<String>,
-    /// The unit in which times are told, and its length in picoseconds.
+    /// The unit in which a page tells times, such as `cycles` or `us`.
     pub unit: String,
-    /// See `unit`; at least 1.
+    /// Its length in picoseconds; at least 1.
     pub unit_ps: u64,
-    /// First rank's start to last rank's finish.
+    /// First rank's start to last rank's finish, in picoseconds.
     pub makespan_ps: u64,
-    /// The time that no schedule beats; none where no bound is known.
+    /// The time that no schedule beats, in picoseconds; none where no bound is known.
     pub bound_ps: Option<u64>,
     /// Whether every rank received the right data; none where the file does not say.
     pub delivered: Option<bool>,
@@ -103,12 +104,12 @@ pub struct RunView {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankView {
-    /// End of every span, ascending.
+    /// End of every span in picoseconds, ascending; it begins where the one before it ends.
     pub ends: Vec<u64>,
-    /// Kind of cause of every span.
+    /// Kind of cause of every span, as an index into `kinds` of the run.
     pub causes: Vec<u8>,
-    /// The rank that a span waits for, or the entry of `holds` where it waits for a link; -1 for
-    /// neither.
+    /// For every span the rank that it waits for, or the entry of `holds` where its kind is `link_busy`;
+    /// -1 for neither.
     pub of: Vec<i64>,
 }
 
@@ -116,17 +117,17 @@ pub struct RankView {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Messages {
-    /// Senders.
+    /// Ranks that sent.
     pub from: Vec<u32>,
-    /// Receivers.
+    /// Ranks that received.
     pub to: Vec<u32>,
-    /// Payloads.
+    /// Payloads, in bytes.
     pub bytes: Vec<u64>,
-    /// When senders asked to send.
+    /// When senders asked to send, in picoseconds.
     pub posted: Vec<u64>,
-    /// When first words left.
+    /// When first words left, in picoseconds; not before `posted`.
     pub start: Vec<u64>,
-    /// When last words arrived.
+    /// When last words arrived, in picoseconds; not before `start`.
     pub end: Vec<u64>,
 }
 
@@ -136,13 +137,13 @@ pub struct Messages {
 pub struct PathView {
     /// On which rank.
     pub rank: u32,
-    /// Kind of cause.
+    /// Kind of cause, as an index into `kinds` of the run.
     pub cause: u8,
     /// As in [`RankView::of`].
     pub of: i64,
-    /// Begin.
+    /// Begin, in picoseconds.
     pub start: u64,
-    /// End.
+    /// End, in picoseconds.
     pub end: u64,
 }
 
@@ -168,7 +169,7 @@ pub struct LinkWaitView {
     pub rank: u32,
     /// For what.
     pub hold: HoldView,
-    /// How long in all.
+    /// How long in all, in picoseconds.
     pub wait_ps: u64,
 }
 
@@ -209,9 +210,9 @@ pub struct LinkView {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleView {
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: u32,
     /// Bytes of every chunk, and of the places that the schedule adds.
     pub chunk_bytes: Vec<u64>,
@@ -223,7 +224,7 @@ pub struct ScheduleView {
     pub wanted: Vec<Vec<u32>>,
     /// Every message, by round.
     pub transfers: Vec<Transfer>,
-    /// Every change of what a rank holds, by round.
+    /// Every chunk that a rank writes, by round.
     pub writes: Vec<WriteView>,
     /// For every rank its steps as text.
     pub steps: Vec<Vec<String>>,
@@ -241,7 +242,7 @@ pub struct Transfer {
     pub to: u32,
     /// What it carries.
     pub chunks: Vec<u32>,
-    /// How long it is.
+    /// Its payload, in bytes.
     pub bytes: u64,
 }
 
@@ -301,9 +302,9 @@ pub struct SweepView {
 pub struct Case {
     /// Number of ranks.
     pub ranks: u32,
-    /// The size.
+    /// The size in bytes, as requests count it.
     pub bytes: u64,
-    /// The time that no schedule beats; none where no bound is known.
+    /// The time that no schedule beats, in the unit of the sweep; none where no bound is known.
     pub bound: Option<f64>,
     /// At least one, the fastest first.
     pub runs: Vec<Contestant>,
@@ -315,8 +316,8 @@ pub struct Case {
 pub struct Contestant {
     /// Its name.
     pub algorithm: String,
-    /// Its mean makespan (where times are those of a wall clock: the median); none where the file has
-    /// only winners.
+    /// Its mean makespan (where times are those of a wall clock: the median), in the unit of the sweep;
+    /// none where the file has only winners.
     pub time: Option<f64>,
     /// Whether every rank received the right data.
     pub delivered: bool,

@@ -211,6 +211,16 @@ SEARCH = {
     "winnerless": "text",
 }
 
+#: A file of a folder of schedules that tables have become.
+LISTED_FILE = {
+    "name": "text",
+    "collective": "text",
+    "ranks": "int",
+    "algorithm": "text",
+    "min_bytes": "uint",
+    "max_bytes": "uint?",
+}
+
 FLOW_RUN = _sorted(
     SETTINGS,
     {

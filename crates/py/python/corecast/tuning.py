@@ -11,14 +11,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _columns, _core
 from ._values import path_of, read_text, unfit, word
 from ._versioned import restore
+from .chips import chip_of
 from .errors import InputTypeError
 from .figures import write_whole
 from .tables import Record, Table, table_of
+
+if TYPE_CHECKING:
+    from .plans import ChipLike
 
 __all__ = ["DecisionTable", "Rules", "rules"]
 
@@ -114,60 +118,83 @@ Tables = DecisionTable | Sequence[DecisionTable] | str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Rules:
-    """Rules by which an MPI library chooses among its own algorithms; ``str(rules)`` is the file's text."""
+    """Decision tables as who reads them wants them; ``str(rules)`` is the file's text.
 
-    #: The file.
+    For an MPI library they are a file of rules by which it chooses among its own algorithms, for the
+    runtimes of MSCCL a folder of schedules.
+    """
+
+    #: The file; empty of a folder.
     text: str
-    #: What the tables say and the file does not, a line each.
+    #: What the tables say and the files do not, a line each.
     notes: tuple[str, ...]
-    #: The library, ``"openmpi"`` or ``"mpich"``.
+    #: Who reads them, ``"openmpi"``, ``"mpich"`` or ``"msccl"``.
     library: str
+    #: The files of a folder: ``name``, ``collective``, ``ranks``, ``algorithm``, and for which sizes they
+    #: are taken, ``min_bytes`` to ``max_bytes`` (None without an end).
+    files: Table[Record]
+    #: What is in each of them.
+    texts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return self.text
+        return self.text or repr(self.files)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the file, whole or not at all; returns the path.
+        """Writes the file, or makes the folder, which must be new or empty; whole or not at all.
+
+        Returns:
+            The path.
 
         Raises:
-            InputError: if `path` cannot be written.
+            InputError: if `path` cannot be written or made.
         """
-        write_whole(Path(path), self.text)
+        if self.texts:
+            files = zip((file["name"] for file in self.files), self.texts)
+            _core.write_folder(Path(path), list(files))
+        else:
+            write_whole(Path(path), self.text)
         return Path(path)
 
     def usage(self, path: str | os.PathLike[str]) -> str:
-        """How the library is told of the file at `path`, as it is typed before a program."""
+        """How the library is told of the file or folder at `path`, as it is typed before a program."""
         return _core.rules_usage(self.library, path_of("path", path))
 
 
-def rules(table: Tables, library: str) -> Rules:
-    """Decision tables as the rules of another MPI library, as ``corecast rules`` writes them.
+def rules(table: Tables, library: str, *, chip: ChipLike | None = None) -> Rules:
+    """Decision tables as the rules of another library, as ``corecast rules`` writes them.
 
-    A library has some of corecast's algorithms under names of its own; where it lacks that of a cell the
-    nearest cell whose algorithm it has decides, and a note says so (docs/rules.md). Of MSCCL's runtimes,
-    which read schedules, the command writes folders.
+    An MPI library has some of corecast's algorithms under names of its own; where it lacks that of a cell
+    the nearest cell whose algorithm it has decides, and a note says so (docs/rules.md). For the runtimes of
+    MSCCL the schedules of all cells are made again.
 
     Args:
         table: A table, several of different collectives, or the path of a file or of a folder of them.
-        library: ``"openmpi"`` or ``"mpich"``.
+        library: ``"openmpi"``, ``"mpich"``, or ``"msccl"``.
+        chip: With ``"msccl"``: the :class:`Chip` that the tables are for, or its name or path; the
+            built-in one of their name if not given.
 
     Raises:
-        InputError: for what is no table and no path.
+        InputError: for what is no table and no path, or a chip where none is needed.
         UnknownNameError: for a library that there is not.
-        TableError: for what is no table, and where the library has none of its algorithms.
+        TableError: for what is no table, for tables of another chip, and where the library can take none
+            of their algorithms.
 
     >>> import corecast
     >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64, algorithm="binomial")
     >>> rules = corecast.rules(tuned.table, "openmpi")
     >>> rules.usage("rules.conf")  # doctest: +ELLIPSIS
     'mpirun --mca coll_tuned_use_dynamic_rules 1 ... coll_tuned_dynamic_rules_filename rules.conf'
+    >>> corecast.rules(tuned.table, "msccl").files[0].name
+    'bcast-4-from-0.xml'
     """
     word("library", library, _core.rule_readers())
+    of_chip = None if chip is None else chip_of(chip)._inner
     with tables_path(table) as path:
         if path is None:
             raise unfit(InputTypeError, "table", table, "is no DecisionTable", [_GIVE_TABLES])
-        text, notes = _core.rules(path, library)
-    return Rules(text, tuple(notes), library)
+        made = _core.rules(path, library, of_chip)
+    files = table_of(json.loads(made.files), _columns.LISTED_FILE)
+    return Rules(made.text or "", tuple(made.notes), library, files, tuple(made.texts))
 
 
 _GIVE_TABLES = "give tables of corecast.tune, or the path of a file or folder"

@@ -125,7 +125,12 @@ impl Help for VaryError {
                 format!("use values with at most {VARIED_MAX} combinations")
             }
             Self::ReadOnce { .. } => "give the chip file by the path of a file".to_owned(),
-            _ => "name every key once, with all of its values".to_owned(),
+            Self::NoValue { .. } | Self::EmptyValue { .. } => {
+                "give every key at least one value, and no empty one".to_owned()
+            }
+            Self::ValueTwice { .. } => "name every value once".to_owned(),
+            Self::KeyTwice { .. } => "name every key once, with all of its values".to_owned(),
+            Self::Changed { .. } => "change it in one place only".to_owned(),
         }
     }
 }
@@ -291,6 +296,9 @@ mod tests {
         }
         let error = varied_chips(&base, &[link(&["1", "few"])]).expect_err("no number");
         let told = error.to_string();
-        assert!(told.starts_with("network.link=few: chips/scc.toml"), "{told}");
+        assert!(
+            told.starts_with("network.link=few: chips/scc.toml"),
+            "{told}"
+        );
     }
 }
