@@ -2,6 +2,8 @@
 // What a timeline is drawn with: a canvas on the screen, SVG for a file.
 
 import { s } from './dom'
+import { rgb } from './palette'
+import { cover } from './raster'
 
 export type Stroke = { colour: string; width: number; dash?: boolean }
 
@@ -9,8 +11,8 @@ export interface Pen {
   rect(x: number, y: number, width: number, height: number, colour: string): void
   /** Lines from point to point, each four numbers. */
   lines(ends: number[], stroke: Stroke): void
-  /** Level lines as `lines` has them, from left to right; thousands of them take far less time. */
-  bars(ends: number[], stroke: Stroke): void
+  /** Level lines as `lines` has them, from left to right, by each of some strokes; thousands of them take far less time. */
+  bars(ends: number[], strokes: Stroke[]): void
   dots(points: number[], radius: number, colour: string): void
   text(x: number, y: number, text: string, colour: string, size: number, anchor: 'start' | 'middle' | 'end', bold?: boolean): void
   /** Everything until `unclip` is only seen inside. */
@@ -19,6 +21,9 @@ export interface Pen {
 }
 
 export const FONT = 'system-ui, "Segoe UI", "DejaVu Sans", sans-serif'
+
+/** Bars from which on they are a picture: a browser takes time for every one that it is asked to draw. */
+const BARS_MAX = 4000
 
 export class CanvasPen implements Pen {
   constructor(private readonly context: CanvasRenderingContext2D) {}
@@ -41,10 +46,46 @@ export class CanvasPen implements Pen {
     context.stroke()
   }
 
-  bars(ends: number[], { colour, width }: Stroke): void {
+  bars(ends: number[], strokes: Stroke[]): void {
     const { context } = this
-    context.fillStyle = colour
-    for (let at = 0; at < ends.length; at += 4) context.fillRect(ends[at], ends[at + 1] - width / 2, ends[at + 2] - ends[at], width)
+    if (ends.length > 4 * BARS_MAX) {
+      this.strips(ends, strokes)
+      return
+    }
+    for (const { colour, width } of strokes) {
+      context.fillStyle = colour
+      for (let at = 0; at < ends.length; at += 4) context.fillRect(ends[at], ends[at + 1] - width / 2, ends[at + 2] - ends[at], width)
+    }
+  }
+
+  /** Bars as a picture with a row of pixels for every level, each as dense as it is covered. */
+  private strips(ends: number[], strokes: Stroke[]): void {
+    const { context } = this
+    const [columns, density] = [context.canvas.width, context.getTransform().a]
+    const rows = new Map<number, Float32Array>()
+    for (let at = 0; at < ends.length; at += 4) {
+      const row = rows.get(ends[at + 1]) ?? new Float32Array(columns)
+      rows.set(ends[at + 1], row)
+      cover(row, ends[at] * density, ends[at + 2] * density)
+    }
+    const picture = document.createElement('canvas')
+    picture.width = columns
+    picture.height = rows.size
+    const image = new ImageData(columns, rows.size)
+    const words = new Uint32Array(image.data.buffer)
+    context.imageSmoothingEnabled = false
+    for (const { colour, width } of strokes) {
+      const [r, g, b] = rgb(colour)
+      let first = 0
+      for (const row of rows.values()) {
+        for (let at = 0; at < columns; at += 1) words[first + at] = (Math.min(255, 255 * row[at]) << 24) | (b << 16) | (g << 8) | r
+        first += columns
+      }
+      picture.getContext('2d')!.putImageData(image, 0, 0)
+      ;[...rows.keys()].forEach((y, row) => {
+        context.drawImage(picture, 0, row, columns, 1, 0, y - width / 2, columns / density, width)
+      })
+    }
   }
 
   dots(points: number[], radius: number, colour: string): void {
@@ -102,8 +143,8 @@ export class SvgPen implements Pen {
     if (d !== '') this.group.append(s('path', attributes))
   }
 
-  bars(ends: number[], stroke: Stroke): void {
-    this.lines(ends, stroke)
+  bars(ends: number[], strokes: Stroke[]): void {
+    for (const stroke of strokes) this.lines(ends, stroke)
   }
 
   dots(points: number[], radius: number, colour: string): void {

@@ -101,6 +101,17 @@ export function pathLines(
   return lines
 }
 
+/** Adds to every pixel of a row how much of it lies between `left` and `right`. */
+export function cover(row: Float32Array, left: number, right: number): void {
+  const last = Math.min(row.length, right)
+  for (let at = Math.max(0, left); at < last; ) {
+    const pixel = Math.floor(at)
+    const end = Math.min(last, pixel + 1)
+    row[pixel] += end - at
+    at = end
+  }
+}
+
 /** Messages by their start, so that those of a window are found without looking at all. */
 export class Windows {
   /** Indices of messages in order of their starts. */

@@ -426,21 +426,20 @@ export class Timeline {
     const jumps: number[] = []
     const off = Math.min(7, height / 2 - 2)
     const [low, high] = this.window
+    const ys = model.rows.map((_, rank) => middle(rank) + off)
     let [last, jumped] = [-1, -Infinity]
     for (const { rank, start } of model.view.path) {
-      const y = middle(rank) + off
       // Of jumps that lie closer than can be seen only some are drawn.
       if (last >= 0 && last !== rank && start >= low && start <= high && x(start) - jumped > 4) {
-        jumps.push(x(start), middle(last) + off, x(start), y)
+        jumps.push(x(start), ys[last], x(start), ys[rank])
         jumped = x(start)
       }
       last = rank
     }
-    const lines = pathLines(model.view.path, [low, high], x, (rank) => middle(rank) + off)
+    const lines = pathLines(model.view.path, [low, high], x, (rank) => ys[rank])
     const width = height > 10 ? 3 : 2
     pen.lines(jumps, { colour: ink.path + '80', width: 1 })
-    pen.bars(lines, { colour: ink.halo, width: width + 2 })
-    pen.bars(lines, { colour: ink.path, width })
+    pen.bars(lines, [{ colour: ink.halo, width: width + 2 }, { colour: ink.path, width }])
   }
 
   private selected(pen: Pen, middle: (model: number, rank: number) => number, x: (time: number) => number): void {

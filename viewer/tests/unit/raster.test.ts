@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 import { describe, expect, test } from 'vitest'
-import { NONE, pathLines, raster, runs, upperBound, Windows } from '../../src/raster'
+import { cover, NONE, pathLines, raster, runs, upperBound, Windows } from '../../src/raster'
 import { random } from '../random'
 
 /** By the definition: for every pixel the time of every kind. */
@@ -90,4 +90,15 @@ test('a path of more stretches than pixels has no more lines than can be seen', 
   const near = pathLines(path, [1000, 1100], (time) => time * 10, (rank) => rank)
   expect(near.length / 4).toBe(12)
   expect(near.slice(0, 4)).toEqual([9900, 3, 10_000, 3])
+})
+
+test('pixels are covered by as much as lies in them', () => {
+  const row = new Float32Array(6)
+  cover(row, 0.5, 0.75)
+  cover(row, 1.25, 3.5)
+  cover(row, 3.5, 3.5)
+  cover(row, -4, 0.25)
+  cover(row, 5.5, 90)
+  cover(row, 7, 8)
+  expect([...row]).toEqual([0.5, 0.75, 1, 0.5, 0, 0.5])
 })
