@@ -350,7 +350,7 @@ fn papers() -> OneOf<&'static Paper> {
 }
 
 fn readers() -> OneOf<Reader> {
-    one(Reader::ALL, Reader::name)
+    one(Reader::all(), Reader::name)
 }
 
 /// Of schedules, those that can be shown.

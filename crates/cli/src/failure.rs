@@ -9,7 +9,7 @@ use corecast_text::size::SizeError;
 use crate::style;
 
 /// Why the program ends without doing what was asked.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Failure {
     message: String,
     helps: Vec<String>,

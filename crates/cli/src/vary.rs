@@ -185,22 +185,19 @@ fn sweep(
         let attended = mpirun_sim::attend(job, study, &mut out, &mut err);
         out.end();
         err.end();
-        let (run, failed, goes_on) = match &attended {
+        let (run, failed, goes_on) = match attended {
             Ok(attended) => {
+                let failed = mpirun_sim::failed(&attended);
                 let goes_on = !attended.is_interrupted();
-                (
-                    attended.run.as_ref().ok(),
-                    mpirun_sim::failed(attended),
-                    goes_on,
-                )
+                (attended.run.ok(), failed, goes_on)
             }
             // Nothing can be started, now or later.
-            Err(failure) => (None, Some(failure.clone()), false),
+            Err(failure) => (None, Some(failure), false),
         };
         let failed = failed.map(|failure| failure.of_run(&change_words(changes)));
         sweep.failures.extend(failed);
         sweep.settings.push(study.settings());
-        sweep.runs.push(study.varied(changes.clone(), run));
+        sweep.runs.push(study.varied(changes.clone(), run.as_ref()));
         if !goes_on || found(&sweep).is_err() {
             // Why a file cannot be written is told when it is written last.
             break;

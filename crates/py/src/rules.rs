@@ -16,11 +16,11 @@ use crate::refusal::Refusal;
 /// Who reads rules.
 #[pyfunction]
 pub fn rule_readers() -> Vec<&'static str> {
-    Reader::ALL.map(Reader::name).to_vec()
+    Reader::all().map(Reader::name).collect()
 }
 
 fn reader(name: &str) -> Result<Reader, Refusal> {
-    let found = Reader::ALL.into_iter().find(|one| one.name() == name);
+    let found = Reader::all().find(|one| one.name() == name);
     found.ok_or_else(|| Refusal::unknown("library", "libraries", name, &rule_readers()))
 }
 

@@ -255,6 +255,8 @@ def test_programs_without_a_library_say_so(monkeypatch, tmp_path):
     with pytest.raises(corecast.ProgramError, match="no MPI libraries of corecast") as raised:
         corecast.mpirun(["/bin/sh", "-c", "exit 127"])
     assert raised.value.code == 127 and "mpi-install" in str(raised.value)
+    (row,) = corecast.vary(["/bin/sh", "-c", "exit 127"], {"network.link": 1})
+    assert row.outcome == "failed" and "mpi-install" in row.why
     with pytest.raises(corecast.ProgramError) as raised:
         corecast.mpirun(["/bin/sh", "-c", "exit 5"])
     assert "no MPI libraries" not in str(raised.value)
@@ -330,8 +332,10 @@ def test_a_program_is_run_on_changed_chips(tmp_path):
 @needs_mpi
 def test_words_vary_as_well_and_notes_are_said():
     with pytest.warns(UserWarning, match="`endpoint.library` does nothing on scc"):
-        runs = vary({"endpoint.library": ["rcce", "ircce"]}, ranks=2)
-    assert list(runs.to_pandas()["endpoint.library"]) == ["rcce", "ircce"]
+        runs = vary({"endpoint.library": ["rcce", "ircce"], "network.link": ["1", 2.0]}, ranks=2)
+    assert list(runs.to_pandas()["endpoint.library"]) == ["rcce", "rcce", "ircce", "ircce"]
+    assert list(pyarrow.table(runs)["network.link"].to_pylist()) == ["1", "2.0"] * 2
+    runs = runs[::2]
     assert runs[0].makespan_ns == runs[1].makespan_ns
 
 

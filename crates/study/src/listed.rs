@@ -30,11 +30,10 @@ pub enum Reader {
 
 impl Reader {
     /// Every reader.
-    pub const ALL: [Self; 3] = [
-        Self::Library(Library::OpenMpi),
-        Self::Library(Library::Mpich),
-        Self::Msccl,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        let libraries = Library::ALL.into_iter().map(Self::Library);
+        libraries.chain([Self::Msccl])
+    }
 
     /// The name by which it is asked for.
     #[must_use]

@@ -284,13 +284,13 @@ def varied_run(
     chip: Chip, changes: list[tuple[str, str]], arguments: dict[str, Any], table: Tables | None
 ) -> str:
     """One run of a sweep, anywhere; one that fails ends no other."""
-    with tables_path(table) as path, _naming_libraries(arguments):
-        try:
+    try:
+        with tables_path(table) as path, _naming_libraries(arguments):
             text = json.dumps({**arguments, "table": path})
             return _core.varied_run(chip._inner, changes, text)
-        except RunError as error:
-            printed = {name: error.fields.get(name, "") for name in ("stdout", "stderr")}
-            return json.dumps({"changes": changes, "shown": None, "why": str(error), **printed})
+    except RunError as error:
+        printed = {name: error.fields.get(name, "") for name in ("stdout", "stderr")}
+        return json.dumps({"changes": changes, "shown": None, "why": str(error), **printed})
 
 
 def vary(
