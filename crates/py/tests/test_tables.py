@@ -50,8 +50,11 @@ def of_collectives():
     yield corecast.verify("bcast", algorithm=[wrong.finish()])
     tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64)
     yield from [tuned, tuned.searches]
-    plain = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=[64, 4096], algorithm="mst")
-    yield corecast.rules(plain.table, "msccl").files
+    names = ["ring", "recursive-doubling"]
+    two = corecast.tune(
+        "allreduce", chip="park2019-bus", ranks=4, bytes=[64, 4096], algorithm=names
+    )
+    yield corecast.rules(two.table, "msccl").files
     for algorithm in ("direct", "shared-rabenseifner", "ring"):
         yield corecast.schedule("allreduce", algorithm, ranks=4, chip="scc").steps(1)
 

@@ -180,12 +180,12 @@ def rules(table: Tables, library: str, *, chip: ChipLike | None = None) -> Rules
             of their algorithms.
 
     >>> import corecast
-    >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=4, bytes=64, algorithm="binomial")
+    >>> tuned = corecast.tune("allgather", chip="park2019-bus", ranks=4, bytes=64, algorithm="ring")
     >>> rules = corecast.rules(tuned.table, "openmpi")
     >>> rules.usage("rules.conf")  # doctest: +ELLIPSIS
     'mpirun --mca coll_tuned_use_dynamic_rules 1 ... coll_tuned_dynamic_rules_filename rules.conf'
     >>> corecast.rules(tuned.table, "msccl").files[0].name
-    'bcast-4-from-0.xml'
+    'allgather-4n-0-up-ring.xml'
     """
     word("library", library, _core.rule_readers())
     of_chip = None if chip is None else chip_of(chip)._inner
