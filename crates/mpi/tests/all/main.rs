@@ -7,5 +7,9 @@ mod calls;
 mod collectives;
 mod headers;
 mod irregular;
+#[path = "../models/mod.rs"]
+mod models;
+mod models_hold;
 mod operators;
-mod world;
+
+use models::world;

@@ -1,186 +1,79 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Datatypes against a plain model of the standard.
 
-mod model;
+#[path = "../models/mod.rs"]
+mod models;
 
 use std::sync::Arc;
 
 use corecast_mpi::Process;
-use corecast_mpi::datatype::{Darray, Distribution, Form, Order, Recipe, Type, memory};
-use corecast_mpi::file::{Representation, View};
+use corecast_mpi::datatype::{Darray, Distribution, Form, Order, Recipe, Type};
 use corecast_mpi::handle::TypeId;
 use corecast_mpi::transport::Alone;
+use models::datatypes::{self, Memory, Pair, pack};
+use models::{Choices, marked};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Memory in which an element lies `before` bytes from the beginning.
-struct Memory {
-    bytes: Vec<u8>,
-    before: usize,
-}
-
-impl Memory {
-    fn of(places: &[isize], fill: impl Fn(usize) -> u8) -> Self {
-        let low = places.iter().min().copied().unwrap_or(0).min(0);
-        let high = places.iter().max().copied().unwrap_or(0).max(0);
-        Self {
-            bytes: (0..(high - low + 1) as usize).map(fill).collect(),
-            before: low.unsigned_abs(),
-        }
-    }
-
-    fn at(&self, place: isize) -> usize {
-        (self.before as isize + place) as usize
-    }
-}
-
-fn pack(ty: &Type, memory: &Memory, count: usize, skip: usize, out: &mut [u8]) -> usize {
-    let base = memory.bytes.as_ptr().wrapping_add(memory.before);
-    // SAFETY: the memory was made to hold every place of the model, which the bounds are tested
-    // against.
-    unsafe { memory::pack(ty, base, count, skip, out) }
-}
-
-fn unpack(ty: &Type, memory: &mut Memory, count: usize, skip: usize, bytes: &[u8]) -> usize {
-    let base = memory.bytes.as_mut_ptr().wrapping_add(memory.before);
-    // SAFETY: as in `pack`.
-    unsafe { memory::unpack(ty, base, count, skip, bytes) }
-}
-
-fn marked(index: usize) -> u8 {
-    (index * 131 + index / 251) as u8
+/// Any datatype.
+fn any() -> impl Strategy<Value = Pair> {
+    let bytes = vec(proptest::prelude::any::<u8>(), 0..80);
+    bytes.prop_map(|bytes| datatypes::any(&mut Choices::new(&bytes)))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn bounds_are_those_of_the_list_of_elements((ty, model) in model::any()) {
-        let (low, high) = model.true_bounds();
-        prop_assert_eq!(ty.size(), model.size());
-        prop_assert_eq!((ty.lower(), ty.extent()), model.bounds());
-        prop_assert_eq!((ty.true_lower(), ty.true_extent()), (low, high - low));
-        prop_assert_eq!(ty.signature().elements(), model.entries.len());
-        prop_assert_eq!(ty.signature().bytes(), model.size());
+    fn bounds_are_those_of_the_list_of_elements(pair in any()) {
+        datatypes::check_bounds(&pair);
     }
 
     #[test]
-    fn bytes_are_packed_in_the_order_of_the_list((ty, model) in model::any(), count in 0..4_usize) {
-        let places = model.bytes(count);
-        let memory = Memory::of(&places, marked);
-        let mut packed = vec![0; places.len() + 3];
-        prop_assert_eq!(pack(&ty, &memory, count, 0, &mut packed), places.len());
-        packed.truncate(places.len());
-        let wanted: Vec<u8> = places.iter().map(|&at| memory.bytes[memory.at(at)]).collect();
-        prop_assert_eq!(packed, wanted);
+    fn bytes_are_packed_in_the_order_of_the_list(pair in any(), count in 0..4_usize) {
+        datatypes::check_packing(&pair, count);
     }
 
     #[test]
-    fn bytes_are_unpacked_to_their_places((ty, model) in model::any(), count in 0..4_usize) {
-        let places = model.bytes(count);
-        let mut memory = Memory::of(&places, |_| 0);
-        let mut wanted = memory.bytes.clone();
-        let bytes: Vec<u8> = (0..places.len()).map(marked).collect();
-        for (&at, &byte) in places.iter().zip(&bytes) {
-            wanted[memory.at(at)] = byte;
-        }
-        prop_assert_eq!(unpack(&ty, &mut memory, count, 0, &bytes), bytes.len());
-        prop_assert_eq!(memory.bytes, wanted);
+    fn bytes_are_unpacked_to_their_places(pair in any(), count in 0..4_usize) {
+        datatypes::check_unpacking(&pair, count);
     }
 
     #[test]
-    fn pieces_are_the_whole(
-        (ty, model) in model::any(),
-        count in 0..4_usize,
-        pieces in proptest::collection::vec(1..40_usize, 1..8),
-    ) {
-        let places = model.bytes(count);
-        let memory = Memory::of(&places, marked);
-        let mut whole = vec![0; places.len()];
-        let _ = pack(&ty, &memory, count, 0, &mut whole);
-        let mut again = Memory::of(&places, |_| 0);
-        let mut at = 0;
-        let mut pieces = pieces.iter().cycle();
-        while at < whole.len() {
-            let mut piece = vec![0; *pieces.next().expect("they go round")];
-            let bytes = pack(&ty, &memory, count, at, &mut piece);
-            prop_assert_eq!(bytes, piece.len().min(whole.len() - at));
-            prop_assert_eq!(&piece[..bytes], &whole[at..at + bytes]);
-            prop_assert_eq!(unpack(&ty, &mut again, count, at, &piece[..bytes]), bytes);
-            at += bytes;
-        }
-        prop_assert_eq!(pack(&ty, &memory, count, at, &mut [0; 9]), 0, "nothing is left");
-        let mut at_once = Memory::of(&places, |_| 0);
-        unpack(&ty, &mut at_once, count, 0, &whole);
-        prop_assert_eq!(again.bytes, at_once.bytes);
+    fn pieces_are_the_whole(pair in any(), count in 0..4_usize, pieces in vec(1..40_usize, 1..8)) {
+        datatypes::check_pieces(&pair, count, &pieces);
     }
 
     #[test]
-    fn one_piece_is_what_it_says((ty, model) in model::any(), count in 0..4_usize) {
-        let places = model.bytes(count);
-        if let Some(bytes) = ty.contiguous_bytes(count) {
-            let wanted: Vec<isize> = (0..bytes as isize).map(|k| ty.true_lower() + k).collect();
-            prop_assert_eq!(places, wanted);
-        } else {
-            let is_one_piece = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            let few = model.entries.len() * count <= 8;
-            prop_assert!(!(is_one_piece && few && count < 2), "it is in one piece");
-        }
+    fn one_piece_is_what_it_says(pair in any(), count in 0..4_usize) {
+        datatypes::check_contiguous(&pair, count);
     }
 
     #[test]
     fn a_view_shows_the_bytes_of_its_tiles(
-        (ty, model) in model::any(),
-        start in 0..50_i64,
-        skip in 0..90_usize,
-        bytes in 0..90_usize,
+        pair in any(),
+        start in 0..50_u8,
+        part in (0..90_u8, 0..90_u8),
         file_bytes in 0..300_u64,
     ) {
-        let view = |is_written| {
-            let byte = Arc::new(Type::named(TypeId::BYTE).unwrap());
-            View::new(start, byte, Arc::clone(&ty), Representation::Native, is_written)
-        };
-        let tile = model.bytes(1);
-        let goes_up = tile.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_within = tile.iter().all(|&at| at >= 0) && (ty.extent() > 0 || tile.is_empty());
-        // Whoever writes needs places that go up; whoever reads may see bytes twice.
-        prop_assert_eq!(view(true).is_ok(), goes_up && is_within);
-        let Ok(view) = view(false) else {
-            prop_assert!(!goes_up || !is_within);
-            return Ok(());
-        };
-        if tile.is_empty() {
-            prop_assert_eq!((view.pieces(0, 0).unwrap(), view.seen(file_bytes)), (vec![], 0));
-            return Ok(());
-        }
-        let tiles = (skip + bytes).max(300) / tile.len() + 300;
-        let places: Vec<u64> = model.bytes(tiles).iter().map(|&at| at as u64 + start as u64).collect();
-        let pieces = view.pieces(skip as u64, bytes).unwrap();
-        let shown: Vec<u64> = pieces.iter().flat_map(|&(at, many)| at..at + many as u64).collect();
-        prop_assert_eq!(&shown, &places[skip..skip + bytes]);
-        if model.true_bounds().1 <= ty.extent() && goes_up {
-            let seen = places.iter().filter(|&&at| at < file_bytes).count();
-            prop_assert_eq!(view.seen(file_bytes), seen as u64);
-        }
+        datatypes::check_view(&pair, start, part, file_bytes);
     }
 
     #[test]
-    fn elements_are_counted_as_listed((ty, model) in model::any(), count in 0..3_usize) {
-        let mut bytes = 0;
-        let ends: Vec<usize> = model.entries.iter().cycle().take(model.entries.len() * count)
-            .map(|entry| { bytes += entry.bytes; bytes })
-            .collect();
-        for (index, &end) in ends.iter().enumerate() {
-            prop_assert_eq!(ty.elements_in(end), Some(index + 1));
-            prop_assert_eq!(ty.bytes_of(index + 1), Some(end));
-            if !ends.contains(&(end - 1)) && end > 1 {
-                prop_assert_eq!(ty.elements_in(end - 1), None, "within an element");
-            }
-        }
-        prop_assert_eq!(ty.count_in(bytes), Some(if bytes == 0 { 0 } else { count }));
-        let (low, high) = ty.reach(count).unwrap();
-        let places = model.bytes(count);
-        prop_assert_eq!(places.iter().min().copied().unwrap_or(0), low);
-        prop_assert_eq!(places.iter().max().map_or(0, |at| at + 1), high);
+    fn elements_are_counted_as_listed(pair in any(), count in 0..3_usize) {
+        datatypes::check_counting(&pair, count);
+    }
+
+    #[test]
+    fn in_external_form_the_last_byte_is_first(pair in any(), count in 0..3_usize) {
+        datatypes::check_external(&pair, count);
+    }
+
+    #[test]
+    fn any_numbers_make_a_datatype_or_an_error(bytes in vec(proptest::prelude::any::<u8>(), 0..80)) {
+        let mut choices = Choices::new(&bytes);
+        let (of, _) = datatypes::any(&mut choices);
+        datatypes::check_wild(&mut choices, of);
     }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Ranks as threads of one process, over queues in memory that deliver late, in an order that a seed
 //! decides.
-#![allow(dead_code, reason = "every test takes what it needs")]
 
 pub mod case;
 
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, Transport};
+use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, SharedMemory, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
 
 /// Longest body of a packet: short, so that messages of a few hundred bytes go in several.
@@ -45,6 +44,8 @@ pub struct Shared {
     queues: Vec<Queue>,
     lines: Vec<Vec<Line>>,
     data: Vec<Data>,
+    /// What windows lie in.
+    given: Mutex<Vec<Data>>,
 }
 
 /// The transport of one rank.
@@ -53,6 +54,8 @@ pub struct Memory {
     shared: Arc<Shared>,
     random: u64,
     has_boards: bool,
+    /// Whether ranks reach each other's memory by address: all of them are in one process.
+    is_near: bool,
 }
 
 impl Boards for Memory {
@@ -73,6 +76,27 @@ impl Boards for Memory {
     fn wake(&mut self, _ranks: &[u32]) {}
 
     fn await_line(&mut self, _rank: u32, _line: usize, _flag: u64) {}
+}
+
+impl SharedMemory for Memory {
+    fn allocate(&mut self, bytes: usize) -> Result<u64> {
+        let mut given = self.shared.given.lock().unwrap();
+        let lines = vec![[0; 8]; bytes.div_ceil(64)];
+        given.push(Data(UnsafeCell::new(lines.into_boxed_slice())));
+        Ok(given.len() as u64 - 1)
+    }
+
+    fn map(&mut self, name: u64, _bytes: usize) -> Result<*mut u8> {
+        let given = self.shared.given.lock().unwrap();
+        let data = given[name as usize].0.get();
+        // SAFETY: as of boards.
+        Ok(unsafe { (*data).as_mut_ptr().cast() })
+    }
+
+    // It stays as long as the ranks.
+    fn unmap(&mut self, _address: *mut u8, _bytes: usize) {}
+
+    fn free(&mut self, _name: u64, _bytes: usize) {}
 }
 
 impl Memory {
@@ -147,6 +171,32 @@ impl Transport for Memory {
         }
     }
 
+    fn reads_remotely(&self) -> bool {
+        self.is_near
+    }
+
+    fn reaches_memory(&self) -> bool {
+        self.is_near
+    }
+
+    fn read(&mut self, _from: u32, address: u64, into: &mut [u8]) -> bool {
+        let address = std::ptr::with_exposed_provenance::<u8>(address as usize);
+        // SAFETY: the other rank has said that it may be read, and it is of this process.
+        unsafe { address.copy_to_nonoverlapping(into.as_mut_ptr(), into.len()) };
+        true
+    }
+
+    unsafe fn write(&mut self, _to: u32, address: u64, from: &[u8]) -> bool {
+        let address = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: as in `read`.
+        unsafe { address.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        true
+    }
+
+    fn shared_memory(&mut self) -> Option<&mut dyn SharedMemory> {
+        Some(self)
+    }
+
     fn now(&mut self) -> f64 {
         0.0
     }
@@ -167,6 +217,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
         queues: (0..ranks * ranks).map(|_| Queue::default()).collect(),
         lines: (0..ranks).map(|_| lines()).collect(),
         data: (0..ranks).map(|_| Data(UnsafeCell::new(data()))).collect(),
+        given: Mutex::default(),
     });
     (0..ranks)
         .map(|rank| Memory {
@@ -174,6 +225,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
             shared: Arc::clone(&shared),
             random: seed.wrapping_mul(31).wrapping_add(u64::from(rank)),
             has_boards: seed.is_multiple_of(2),
+            is_near: seed % 3 == 2,
         })
         .collect()
 }
