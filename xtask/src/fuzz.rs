@@ -8,20 +8,24 @@ use std::path::Path;
 use std::process::Command;
 
 /// Targets with their seeds, relative to the repository, and inputs tried in CI.
-const TARGETS: [(&str, &[&str], u64); 9] = [
+const TARGETS: [(&str, &[&str], u64); 13] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
+    ("datatypes", &["fuzz/seeds/datatypes"], 20_000),
     ("documents", &["viewer/tests/documents"], 10_000),
+    ("files", &["fuzz/seeds/files"], 3_000),
     (
         "flow_toml",
         &["examples", "crates/flow/tests/errors"],
         30_000,
     ),
     ("jpeg", &["fuzz/seeds/jpeg"], 100_000),
+    ("matching", &["fuzz/seeds/matching"], 5_000),
     (
         "program",
         &["crates/replay/tests/samples", "crates/replay/tests/errors"],
         30_000,
     ),
+    ("rma", &["fuzz/seeds/rma"], 5_000),
     (
         "schedule",
         &[

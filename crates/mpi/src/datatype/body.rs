@@ -109,7 +109,7 @@ impl Body {
         let low = |at: isize| at.checked_add(last.min(0)).ok_or_else(too_large);
         let high = |at: isize| at.checked_add(last.max(0)).ok_or_else(too_large);
         let data = match self.data {
-            Some((first, end)) => Some((low(first)?, high(end)?)),
+            Some((first, end)) => Some(spread(low(first)?, high(end)?)?),
             None => None,
         };
         Ok(Self {
@@ -132,7 +132,7 @@ impl Body {
             if let Some((first, end)) = part.data {
                 let (first, end) = (shifted(first)?, shifted(end)?);
                 let (low, high) = whole.data.unwrap_or((first, end));
-                whole.data = Some((low.min(first), high.max(end)));
+                whole.data = Some(spread(low.min(first), high.max(end))?);
             }
             if let Some(lower) = part.lower {
                 let lower = shifted(lower)?;
@@ -158,6 +158,12 @@ impl Body {
         (self.lower, self.upper) = (Some(lower), Some(upper));
         Ok(self)
     }
+}
+
+/// From the first to behind the last byte, if that is a number of bytes.
+fn spread(low: isize, high: isize) -> Result<(isize, isize)> {
+    let bytes = high.checked_sub(low).ok_or_else(too_large);
+    bytes.map(|_| (low, high))
 }
 
 /// A number of the type map does not fit into an address.

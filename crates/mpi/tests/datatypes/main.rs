@@ -139,6 +139,11 @@ fn what_cannot_be_made_says_why() {
         vector(2, -1, 1),
         vector(3, 1, isize::MAX / 4),
         vector(1 << 40, 1 << 40, 1),
+        Recipe::Hindexed {
+            blocks: vec![1, 1],
+            at: vec![-2, isize::MAX - 4],
+            of: int(),
+        },
         Recipe::Resized {
             lower: 1,
             extent: isize::MAX,
