@@ -11,16 +11,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use crate::{
-    CLIPPY, FORMAT, Part, TEST, apart, fuzz, mpi_suites, py, root, rtl, site, steps, viewer,
+    CLIPPY, FORMAT, Part, TEST, apart, fuzz, mpi_debian, mpi_suites, py, root, rtl, site, steps,
+    viewer,
 };
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
-const AFTER_TESTS: [(&str, Part); 3] = [
+const AFTER_TESTS: [(&str, Part); 4] = [
     ("site", site::run),
     ("py", py::run),
     ("mpi-suites --dev 2", |root| {
         mpi_suites::run(root, &["--dev".to_owned(), "2".to_owned()])
     }),
+    ("mpi-debian", mpi_debian::run),
 ];
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and

@@ -12,20 +12,20 @@ const TARGETS: [(&str, &[&str], u64); 13] = [
     ("chip_toml", &["chips", "crates/chip/tests/errors"], 30_000),
     ("datatypes", &["fuzz/seeds/datatypes"], 20_000),
     ("documents", &["viewer/tests/documents"], 10_000),
-    ("files", &["fuzz/seeds/files"], 3_000),
+    ("files", &["fuzz/seeds/files"], 1_500),
     (
         "flow_toml",
         &["examples", "crates/flow/tests/errors"],
         30_000,
     ),
     ("jpeg", &["fuzz/seeds/jpeg"], 100_000),
-    ("matching", &["fuzz/seeds/matching"], 5_000),
+    ("matching", &["fuzz/seeds/matching"], 2_000),
     (
         "program",
         &["crates/replay/tests/samples", "crates/replay/tests/errors"],
         30_000,
     ),
-    ("rma", &["fuzz/seeds/rma"], 5_000),
+    ("rma", &["fuzz/seeds/rma"], 3_000),
     (
         "schedule",
         &[

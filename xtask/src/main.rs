@@ -11,6 +11,7 @@ mod fuzz;
 mod mpi;
 mod mpi_apps;
 mod mpi_clients;
+mod mpi_debian;
 mod mpi_rules;
 mod mpi_suites;
 mod mutants;
@@ -166,6 +167,11 @@ const COMMANDS: &[Task] = &[
         |arguments| mpi_apps::run(root(), arguments),
     ),
     task(
+        "mpi-debian",
+        "below programs of Debian, as they are, with their own checks",
+        |_| mpi_debian::run(root()),
+    ),
+    task(
         "coll [--times] [--wheels DIR]",
         "our collectives below programs of other MPI libraries",
         |arguments| coll::run(root(), arguments),
@@ -202,6 +208,11 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Whether what is missing is an error.
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 fn tidy() -> Result<(), String> {

@@ -15,6 +15,8 @@ struct Interface {
     package: &'static str,
     library: &'static str,
     soname: &'static str,
+    /// Another name that programs ask for.
+    alias: Option<&'static str>,
     header: &'static str,
     pkg_config: &'static str,
     about: &'static str,
@@ -25,6 +27,7 @@ const INTERFACES: [Interface; 2] = [
         package: "corecast-mpi-abi",
         library: "mpi_abi",
         soname: "libmpi_abi.so.1",
+        alias: None,
         header: "abi",
         pkg_config: "mpi_abi.pc",
         about: "the standard ABI of MPI 5.0",
@@ -33,6 +36,8 @@ const INTERFACES: [Interface; 2] = [
         package: "corecast-mpi-mpich",
         library: "mpi",
         soname: "libmpi.so.12",
+        // Debian's.
+        alias: Some("libmpich.so.12"),
         header: "mpich",
         pkg_config: "mpich.pc",
         about: "the ABI of MPICH",
@@ -139,6 +144,22 @@ pub fn installed(root: &Path, prefix: Option<&Path>) -> Result<PathBuf, String> 
     }
 }
 
+/// Where all is installed that the tests of the workspace have built.
+///
+/// # Errors
+/// In words.
+pub fn install_dev(root: &Path) -> Result<PathBuf, String> {
+    let prefix = root.join("target/mpi-suites/dev");
+    let build = Build {
+        profile: Profile::Dev,
+        // As those tests do, so that nothing is built again.
+        beside: &["corecast-py"],
+        ..Build::RELEASE
+    };
+    install(root, &prefix, &build)?;
+    Ok(prefix)
+}
+
 /// Builds the libraries and the launcher, and installs them below `prefix`.
 ///
 /// # Errors
@@ -176,7 +197,9 @@ fn lay_out(root: &Path, built: &Path, prefix: &Path) -> io::Result<()> {
             &built.join(&name),
             &prefix.join("lib").join(interface.soname),
         )?;
-        link(interface.soname, &prefix.join("lib").join(&name))?;
+        for other in [Some(&*name), interface.alias].into_iter().flatten() {
+            link(interface.soname, &prefix.join("lib").join(other))?;
+        }
         let headers = prefix.join("include").join(interface.header);
         fs::create_dir_all(&headers)?;
         let header = from.join("include").join(interface.header).join("mpi.h");

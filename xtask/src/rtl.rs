@@ -7,6 +7,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::is_ci;
+
 /// What `make -C rtl ci` starts with: a command that tells whether it is there, and its name.
 const TOOLS: [(&[&str], &str); 7] = [
     (&["make", "--version"], "make"),
@@ -36,7 +38,7 @@ const OPTIONAL: [&str; 2] = [ICARUS, ABC];
 /// What is missing or went wrong, in one line.
 pub fn run(root: &Path) -> Result<(), String> {
     let rtl = root.join("rtl");
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let is_ci = is_ci();
     if is_ci && !missing().is_empty() && is_root() {
         println!("missing: {}; installing", missing().join(", "));
         if !succeeds(Command::new(rtl.join("packages.sh"))) {

@@ -5,8 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Names that programs ask the system's loader for, and what a build calls the same files.
-const NAMES: [(&str, &str); 2] = [
+const NAMES: [(&str, &str); 3] = [
     ("libmpi.so.12", "libmpi.so"),
+    // What Debian calls the same.
+    ("libmpich.so.12", "libmpi.so"),
     ("libmpi_abi.so.1", "libmpi_abi.so"),
 ];
 
@@ -43,7 +45,10 @@ mod tests {
         fs::create_dir_all(&bin).expect("a folder");
         fs::write(bin.join("libmpi.so"), "").expect("a file");
         assert_eq!(libraries(&executable).as_ref(), Some(&bin));
-        assert!(bin.join("libmpi.so.12").exists() && !bin.join("libmpi_abi.so.1").exists());
+        for name in ["libmpi.so.12", "libmpich.so.12"] {
+            assert!(bin.join(name).exists(), "{name}");
+        }
+        assert!(!bin.join("libmpi_abi.so.1").exists());
         let lib = root.path().join("lib");
         fs::create_dir_all(&lib).expect("a folder");
         fs::write(lib.join("libmpi_abi.so.1"), "").expect("a file");

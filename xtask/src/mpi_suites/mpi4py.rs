@@ -98,7 +98,7 @@ impl Plan {
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let plan = Plan::of(arguments)?;
     let installed = match plan.is_dev {
-        true => dev(root)?,
+        true => mpi::install_dev(root)?,
         false => mpi::installed(root, plan.prefix.as_deref())?,
     };
     let folder = root.join("target/bench-mpi");
@@ -138,19 +138,6 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         0 => Ok(()),
         failed => Err(format!("{failed} tests of the suite fail")),
     }
-}
-
-/// Where all is installed that the tests of the workspace have built.
-fn dev(root: &Path) -> Result<PathBuf, String> {
-    let prefix = root.join("target/mpi-suites/dev");
-    let build = mpi::Build {
-        profile: mpi::Profile::Dev,
-        // As those tests do, so that nothing is built again.
-        beside: &["corecast-py"],
-        ..mpi::Build::RELEASE
-    };
-    mpi::install(root, &prefix, &build)?;
-    Ok(prefix)
 }
 
 /// The Python environment with mpi4py for the ABI of the plan, made if it is not there.

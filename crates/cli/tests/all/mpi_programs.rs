@@ -108,13 +108,16 @@ fn programs_that_a_rank_starts_are_told_what_they_are_not() {
 }
 
 #[test]
-fn graphs_whose_ends_disagree_are_refused_where_calls_are_compared() {
+fn ranks_that_disagree_are_told_where_calls_are_compared() {
     let program = Program::new("details.c", &STANDARD);
     for ranks in [1, 2, 3, 6] {
-        let mut command = program.mpirun(ranks, &["edges"]);
-        let output = command.env("CORECAST_CHECK", "1").output();
-        let output = output.expect("the binary runs");
-        assert!(output.status.success(), "{ranks}: {}", text(&output.stderr));
+        for check in ["edges", "mismatched"] {
+            let mut command = program.mpirun(ranks, &[check]);
+            let output = command.env("CORECAST_CHECK", "1").output();
+            let output = output.expect("the binary runs");
+            let said = text(&output.stderr);
+            assert!(output.status.success(), "{check}, {ranks}: {said}");
+        }
     }
 }
 

@@ -169,6 +169,23 @@ static void edges(void) {
   }
 }
 
+/* Where calls are compared, all ranks are told of one that differs, and go on: by its root, its order, its
+ * operator, its length. */
+static void mismatched(void) {
+  int differs = ranks > 1, odd = differs && me == ranks - 1, value = me, sum = 0, two[2] = {0, 0};
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+#define TOLD(call, class) CHECK(class_of(call) == (differs ? class : MPI_SUCCESS))
+  TOLD(MPI_Bcast(&value, 1, MPI_INT, odd, comm), MPI_ERR_ROOT);
+  TOLD(MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, odd, comm), MPI_ERR_ROOT);
+  TOLD(odd ? MPI_Barrier(comm) : MPI_Bcast(&value, 1, MPI_INT, 0, comm), MPI_ERR_OTHER);
+  TOLD(odd ? MPI_Bcast(&value, 1, MPI_INT, 0, comm) : MPI_Barrier(comm), MPI_ERR_OTHER);
+  TOLD(MPI_Allreduce(&value, &sum, 1, MPI_INT, odd ? MPI_MAX : MPI_SUM, comm), MPI_ERR_OP);
+  TOLD(MPI_Bcast(two, 1 + odd, MPI_INT, 0, comm), MPI_ERR_COUNT);
+  OK(MPI_Allreduce(&ranks, &sum, 1, MPI_INT, MPI_SUM, comm));
+  CHECK(sum == ranks * ranks);
+}
+
 /* Calls to neighbours with the blocks of the call before, and with others; what a rank gives itself. */
 static void torus(void) {
   enum { MOST = 30000 };
@@ -369,7 +386,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   struct { const char *name; void (*run)(void); } checks[] = {
-    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"torus", torus}, {"codes", codes},
+    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"mismatched", mismatched}, {"torus", torus}, {"codes", codes},
     {"errors", errors}, {"statuses", statuses}, {"views", views},
     {"windows", windows},
   };

@@ -352,6 +352,12 @@ static void vanishes(void) {
   CHECK(file == MPI_FILE_NULL);
 }
 
+static int same_extent(MPI_Datatype type, MPI_Aint *extent, void *extra) {
+  MPI_Aint lower;
+  (void)extra;
+  return MPI_Type_get_extent(type, &lower, extent);
+}
+
 static void files(void) {
   char path[PATH_BYTES];
   new_path(path);
@@ -434,6 +440,12 @@ static void files(void) {
   CHECK(class_of(MPI_File_write_at(file, -1, out, 1, MPI_INT, &status)) == MPI_ERR_ARG);
   CHECK(class_of(MPI_File_write(file, out, 1, MPI_CHAR, &status)) == MPI_ERR_TYPE);
   CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "external64", MPI_INFO_NULL)) ==
+        MPI_ERR_UNSUPPORTED_DATAREP);
+  /* One of the program has a name, once, and no view. */
+  OK(MPI_Register_datarep("mine", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, same_extent, NULL));
+  CHECK(class_of(MPI_Register_datarep("mine", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, same_extent, NULL)) ==
+        MPI_ERR_DUP_DATAREP);
+  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "mine", MPI_INFO_NULL)) ==
         MPI_ERR_UNSUPPORTED_DATAREP);
   MPI_Type_free(&gaps);
   MPI_Type_free(&tile);

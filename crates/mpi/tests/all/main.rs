@@ -11,5 +11,6 @@ mod irregular;
 mod models;
 mod models_hold;
 mod operators;
+mod refused;
 
 use models::world;

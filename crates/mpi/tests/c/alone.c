@@ -401,6 +401,49 @@ static void errors(void)
     FAILS(MPI_File_open(MPI_COMM_SELF, "nowhere", 0, MPI_INFO_NULL, &file), MPI_ERR_AMODE);
 }
 
+static void add(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    for (int i = 0; i < *count; i++)
+        ((int *) inout)[i] += ((int *) in)[i];
+}
+
+/* A handle that was freed is one of nothing, whoever has another copy of it. */
+static void freed_twice(void)
+{
+    int value = 1, key;
+    char name[] = "/tmp/corecast-test-twice-XXXXXX";
+    CHECK(mkstemp(name) >= 0);
+#define TWICE(type, make, free, class) \
+    do { \
+        type once, again; \
+        OK(make); \
+        again = once; \
+        OK(free(&once)); \
+        FAILS(free(&once), class); \
+        FAILS(free(&again), class); \
+    } while (0)
+    TWICE(MPI_Comm, MPI_Comm_dup(MPI_COMM_SELF, &once), MPI_Comm_free, MPI_ERR_COMM);
+    TWICE(MPI_Group, MPI_Comm_group(MPI_COMM_SELF, &once), MPI_Group_free, MPI_ERR_GROUP);
+    TWICE(MPI_Datatype, MPI_Type_contiguous(2, MPI_INT, &once), MPI_Type_free, MPI_ERR_TYPE);
+    TWICE(MPI_Op, MPI_Op_create(add, 1, &once), MPI_Op_free, MPI_ERR_OP);
+    TWICE(MPI_Info, MPI_Info_create(&once), MPI_Info_free, MPI_ERR_INFO);
+    TWICE(MPI_Errhandler, MPI_Comm_create_errhandler(handle, &once), MPI_Errhandler_free, MPI_ERR_ERRHANDLER);
+    TWICE(MPI_Request, MPI_Send_init(&value, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &once), MPI_Request_free,
+          MPI_ERR_REQUEST);
+    TWICE(MPI_Win, MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_SELF, &once), MPI_Win_free,
+          MPI_ERR_WIN);
+    TWICE(MPI_File, MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR, MPI_INFO_NULL, &once), MPI_File_close,
+          MPI_ERR_FILE);
+    TWICE(MPI_Session, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &once), MPI_Session_finalize,
+          MPI_ERR_SESSION);
+    OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+    int twin = key;
+    OK(MPI_Comm_free_keyval(&key));
+    FAILS(MPI_Comm_free_keyval(&twin), MPI_ERR_KEYVAL);
+    OK(MPI_File_delete(name, MPI_INFO_NULL));
+}
+
 /* What an interface for Fortran would say, once. */
 static void fortran(void)
 {
@@ -473,6 +516,7 @@ int main(int argc, char **argv)
     communicators();
     infos();
     errors();
+    freed_twice();
     fortran();
     fortran_handles();
     OK(MPI_Finalize());
