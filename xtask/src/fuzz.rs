@@ -2,7 +2,8 @@
 //! `cargo xtask fuzz [SECONDS]`: every fuzz target on the stable compiler, and a canary.
 //!
 //! Coverage comes from LLVM's sanitizer coverage, which the stable compiler can be asked for; what
-//! `cargo fuzz` adds to that (address sanitizer) finds nothing in code without `unsafe`.
+//! `cargo fuzz` adds to that (address sanitizer) finds nothing in code without `unsafe`. The MPI library has
+//! some: what its targets do is done by its property tests, too, which run under that in `cargo xtask asan`.
 
 use std::path::Path;
 use std::process::Command;

@@ -62,7 +62,9 @@ fn the_list_of_what_is_refused_is_that_of_the_code() {
     for word in words.filter(|word| word.starts_with("MPI_")) {
         let is_known = match word.strip_suffix("...") {
             Some(start) => functions.contains(&format!(" {start}")),
-            None if word.chars().any(char::is_lowercase) => functions.contains(&format!(" {word}(")),
+            None if word.chars().any(char::is_lowercase) => {
+                functions.contains(&format!(" {word}("))
+            }
             None => header.contains(&format!(" {word}")),
         };
         assert!(is_known, "{word}");
