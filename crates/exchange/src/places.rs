@@ -21,8 +21,23 @@ use corecast_core::{ChunkId, Collective, Rank, Request, ScheduleBuilder, Split};
 use crate::error::Fault;
 use crate::limits;
 
-/// Bytes of a chunk, of which a file says nothing: a whole number of elements of any type.
-const CHUNK_BYTES: u64 = 8;
+/// How long chunks are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ChunkBytes {
+    /// As the run wants it, which begins with a whole number of elements of any type.
+    Any,
+    /// So many bytes: the steps are for that.
+    Fixed(u64),
+}
+
+impl ChunkBytes {
+    fn bytes(self) -> u64 {
+        match self {
+            Self::Any => 8,
+            Self::Fixed(bytes) => bytes,
+        }
+    }
+}
 
 /// How the buffers of one file lie in chunks and places.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +50,7 @@ pub(crate) struct Layout {
     pub root: u32,
     /// Scratch places of every rank, as many as the rank with most has.
     pub scratch: u32,
+    pub chunk_bytes: ChunkBytes,
 }
 
 /// One of a rank's buffers.
@@ -72,10 +88,15 @@ impl Layout {
 
     /// A schedule without steps.
     pub(crate) fn builder(&self, name: &str, line: u32) -> Result<ScheduleBuilder, Fault> {
-        let bytes = u64::from(self.parts()) * CHUNK_BYTES;
+        let chunk_bytes = self.chunk_bytes.bytes();
+        let bytes = u64::from(self.parts()) * chunk_bytes;
+        let split = match self.chunk_bytes {
+            ChunkBytes::Any => Split::Even(self.parts()),
+            ChunkBytes::Fixed(bytes) => Split::Fixed(bytes),
+        };
         let request = Request::new(self.collective, self.ranks, bytes);
         let request = request.with_root(Rank(self.root));
-        let spec = limits::spec(&request, Split::Even(self.parts()), line)?;
+        let spec = limits::spec(&request, split, line)?;
         let results = if self.is_in_place {
             0
         } else {
@@ -99,7 +120,7 @@ impl Layout {
             }
         }
         for _ in 0..self.scratch {
-            builder.add_place(CHUNK_BYTES);
+            builder.add_place(chunk_bytes);
         }
         Ok(builder)
     }

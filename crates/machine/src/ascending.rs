@@ -14,6 +14,7 @@
 //! assert_eq!(open.first(), Some((&5, &"receive")));
 //! ```
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// Gaps that are left alone however few keys there are.
@@ -49,12 +50,31 @@ impl<K: Ord, T> Ascending<K, T> {
         self.len == 0
     }
 
+    /// Where a key stands, or would: the oldest or among the latest as a rule, which are found without a
+    /// look at all that lies between them.
     fn find(&self, key: &K) -> Result<usize, usize> {
-        // It is the oldest or among the latest, or there are few.
         match self.row.front() {
-            Some((first, _)) if first == key => Ok(0),
-            _ => self.row.binary_search_by(|(other, _)| other.cmp(key)),
+            None => return Err(0),
+            Some((first, _)) if key <= first => {
+                return if key == first { Ok(0) } else { Err(0) };
+            }
+            _ => {}
         }
+        let (mut high, mut step) = (self.row.len(), 1);
+        while high > step && self.row[high - step].0 > *key {
+            high -= step;
+            step *= 2;
+        }
+        let mut low = high.saturating_sub(step);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.row[middle].0.cmp(key) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
     }
 
     /// Adds a key, which takes long only if there are greater ones.

@@ -21,6 +21,15 @@ use crate::header::{Header, HeaderKind};
 use crate::matching::{ArrivalId, News, SendId};
 use crate::payload::Payload;
 
+/// A message that has arrived.
+#[derive(Debug)]
+struct Arrived {
+    /// Its length.
+    bytes: u64,
+    /// What has come of it, if it is wanted.
+    come: Option<Vec<u8>>,
+}
+
 /// A message on its way out.
 #[derive(Clone, Debug)]
 struct Outgoing {
@@ -56,9 +65,8 @@ pub struct Rendezvous {
     outbox: VecDeque<(Rank, Header)>,
     /// Messages that their receivers want, in order; one goes after the other.
     granted: VecDeque<u32>,
-    /// Sizes of messages that have arrived, and what has come of those that are wanted.
-    arrived: BTreeMap<ArrivalId, u64>,
-    landing: BTreeMap<ArrivalId, Vec<u8>>,
+    /// Messages that have arrived and are not all here.
+    arrived: BTreeMap<ArrivalId, Arrived>,
     news: VecDeque<News>,
 }
 
@@ -83,19 +91,22 @@ impl Rendezvous {
     /// # Panics
     /// If none has arrived under this name.
     pub fn fetch(&mut self, id: ArrivalId) {
-        let bytes = self.arrived[&id];
+        let arrived = self.arrived.get_mut(&id).expect("it has arrived");
+        let bytes = arrived.bytes;
         if bytes == 0 {
-            self.land(id, Vec::new());
+            self.land(id);
             return;
         }
+        arrived.come = Some(Vec::with_capacity(bytes as usize));
         let (from, number) = Header::sender(id);
         let header = Header::new(HeaderKind::Grant, number.into(), 0, bytes);
-        self.landing.insert(id, Vec::with_capacity(bytes as usize));
         self.outbox.push_back((from, header));
     }
 
-    fn land(&mut self, id: ArrivalId, payload: Vec<u8>) {
-        self.arrived.remove(&id);
+    /// All of a message is here.
+    fn land(&mut self, id: ArrivalId) {
+        let arrived = self.arrived.remove(&id);
+        let payload = arrived.and_then(|arrived| arrived.come).unwrap_or_default();
         self.news.push_back(News::Landed(id, payload.into()));
     }
 
@@ -153,7 +164,8 @@ impl Rendezvous {
         let id = header.arrival(from);
         match header.kind {
             HeaderKind::Envelope => {
-                self.arrived.insert(id, header.bytes);
+                let (bytes, come) = (header.bytes, None);
+                self.arrived.insert(id, Arrived { bytes, come });
                 self.news
                     .push_back(News::Arrived(id, header.envelope(from)));
                 (header.bytes == 0).then_some(0)
@@ -163,14 +175,13 @@ impl Rendezvous {
                 None
             }
             HeaderKind::Part => {
-                let landing = self.landing.get_mut(&id);
-                let landing = landing.expect("parts come when they are wanted");
-                landing.extend_from_slice(part);
-                let bytes = self.arrived[&id];
-                let is_whole = landing.len() as u64 == bytes;
+                let arrived = self.arrived.get_mut(&id);
+                let wanted = arrived.and_then(|arrived| Some((arrived.bytes, arrived.come.as_mut()?)));
+                let (bytes, come) = wanted.expect("parts come when they are wanted");
+                come.extend_from_slice(part);
+                let is_whole = come.len() as u64 == bytes;
                 is_whole.then(|| {
-                    let payload = self.landing.remove(&id).expect("it was there");
-                    self.land(id, payload);
+                    self.land(id);
                     bytes
                 })
             }

@@ -237,7 +237,7 @@ impl Parsed {
         self.sections.push(Section {
             rank,
             line,
-            operations: Vec::new(),
+            operations: Vec::with_capacity(*names),
         });
         words.need("{", "the operations of a rank are in braces")?;
         // Most ranks have as many names as the one before.

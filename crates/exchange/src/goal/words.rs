@@ -6,6 +6,32 @@ use corecast_text::quoted;
 use crate::error::Fault;
 use crate::limits::BYTES_MAX;
 
+/// What a byte is to a word.
+#[derive(Clone, Copy)]
+enum Kind {
+    Inside,
+    Blank,
+    Sign,
+    /// It may begin a comment.
+    Slash,
+}
+
+/// Of every byte; in a table, since a file may have some thousand million.
+static KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Inside; 256];
+    let mut byte = 0;
+    while byte < kinds.len() {
+        kinds[byte] = match byte as u8 {
+            b' ' | b'\n' | b'\t' | b'\r' | 0x0B | 0x0C => Kind::Blank,
+            b'{' | b'}' | b':' => Kind::Sign,
+            b'/' => Kind::Slash,
+            _ => Kind::Inside,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
 /// The words of a file with their lines, without comments; two of them ahead. A file may have some
 /// hundred million, so they are not kept.
 pub(super) struct Words<'a> {
@@ -13,6 +39,8 @@ pub(super) struct Words<'a> {
     rest: &'a str,
     line: u32,
     ahead: [(&'a str, u32); 2],
+    /// Which of them is the next; they stay where they are, since moving them takes longer than all else.
+    first: usize,
 }
 
 impl<'a> Words<'a> {
@@ -28,6 +56,7 @@ impl<'a> Words<'a> {
             rest: text,
             line,
             ahead: [("", line); 2],
+            first: 0,
         };
         words.ahead = [words.next(), words.next()];
         words
@@ -35,7 +64,7 @@ impl<'a> Words<'a> {
 
     /// The text from the next word on, and its line.
     pub(super) fn rest(&self) -> (&'a str, u32) {
-        let (next, line) = self.ahead[0];
+        let (next, line) = self.ahead[self.first];
         let before = next.as_ptr().addr() - self.text.as_ptr().addr();
         (&self.text[before..], line)
     }
@@ -43,34 +72,36 @@ impl<'a> Words<'a> {
     /// The next word behind those ahead; empty at the end.
     fn next(&mut self) -> (&'a str, u32) {
         let bytes = self.rest.as_bytes();
+        let is_comment = |at: usize| matches!(bytes.get(at + 1), Some(b'*' | b'/'));
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
-            match byte {
-                b'\n' => self.line += 1,
-                b' ' | b'\t' | b'\r' | 0x0B | 0x0C => {}
-                b'/' if bytes.get(at + 1) == Some(&b'*') => {
+            match KINDS[usize::from(byte)] {
+                Kind::Blank => {
+                    self.line += u32::from(byte == b'\n');
+                    at += 1;
+                }
+                Kind::Slash if bytes.get(at + 1) == Some(&b'*') => {
                     let inside = &self.rest[at + 2..];
                     let end = inside.find("*/").expect("comments end");
                     self.line += inside[..end].bytes().filter(|&byte| byte == b'\n').count() as u32;
-                    at += end + 3;
+                    at += end + 4;
                 }
-                b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                    at += line_end(&self.rest[at..]);
-                    continue;
+                Kind::Slash if is_comment(at) => at += line_end(&self.rest[at..]),
+                _ => break,
+            }
+        }
+        let mut end = at;
+        while let Some(&byte) = bytes.get(end) {
+            match KINDS[usize::from(byte)] {
+                Kind::Inside => end += 1,
+                Kind::Slash if !is_comment(end) => end += 1,
+                // By itself a word.
+                Kind::Sign if end == at => {
+                    end += 1;
+                    break;
                 }
                 _ => break,
             }
-            at += 1;
-        }
-        let ends = |at: usize| match bytes.get(at) {
-            None => true,
-            Some(b'/') => matches!(bytes.get(at + 1), Some(b'*' | b'/')),
-            Some(byte) => byte.is_ascii_whitespace() || [b'{', b'}', b':', 0x0B].contains(byte),
-        };
-        let is_sign = bytes.get(at).is_some_and(|byte| b"{}:".contains(byte));
-        let mut end = at + usize::from(is_sign);
-        while !is_sign && !ends(end) {
-            end += 1;
         }
         let word = &self.rest[at..end];
         self.rest = &self.rest[end..];
@@ -79,17 +110,17 @@ impl<'a> Words<'a> {
 
     /// A word without taking it; empty at the end.
     pub(super) fn peek(&self, ahead: usize) -> &'a str {
-        self.ahead[ahead].0
+        self.ahead[self.first ^ ahead].0
     }
 
     pub(super) fn line(&self) -> u32 {
-        self.ahead[0].1
+        self.ahead[self.first].1
     }
 
     pub(super) fn take(&mut self) -> &'a str {
         let next = self.next();
-        let [(word, _), second] = std::mem::replace(&mut self.ahead, [("", 0), next]);
-        self.ahead[0] = second;
+        let (word, _) = std::mem::replace(&mut self.ahead[self.first], next);
+        self.first ^= 1;
         word
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use corecast_core::{ChunkId, Collective, Rank, Schedule};
 
 use super::known::COLLECTIVES;
-use crate::places::{Buffer, Layout};
+use crate::places::{Buffer, ChunkBytes, Layout};
 
 /// What no file of these formats says of a schedule.
 const ELSEWHERE: &str = "a result in the place of a chunk that was given to somebody else";
@@ -68,6 +68,7 @@ impl Names {
             },
             root: spec.root().0,
             scratch: 0,
+            chunk_bytes: ChunkBytes::Any,
         };
         // In place every block that a rank gets lies where the one that it gave lay.
         let outputs = schedule

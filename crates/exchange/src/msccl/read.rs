@@ -16,7 +16,7 @@ use crate::error::Fault;
 use crate::format::Imported;
 use crate::limits::Deliveries;
 use crate::lines::{LineEnds, StepLines};
-use crate::places::{Buffer, Layout};
+use crate::places::{Buffer, ChunkBytes, Layout};
 
 /// What a step can be.
 const TYPES: [&str; 9] = ["s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"];
@@ -115,6 +115,7 @@ fn layout(algo: Element<'_, '_>, gpus: &[Element<'_, '_>]) -> Result<Layout, Fau
             Some(_) => algo.count("root", ranks - 1)?,
         },
         scratch,
+        chunk_bytes: ChunkBytes::Any,
     })
 }
 

@@ -6,7 +6,7 @@ use corecast_core::Collective;
 use super::document::Plan;
 use crate::divisor::lcm;
 use crate::error::Fault;
-use crate::places::Layout;
+use crate::places::{ChunkBytes, Layout};
 
 /// The names that plans have for collectives.
 const COLLECTIVES: [(&str, Collective); 4] = [
@@ -83,6 +83,19 @@ pub(super) fn layout(plan: &Plan, parts: u32) -> Result<Layout, Fault> {
         let right = "use fewer chunks, or fewer different values of `tbg_size`";
         return Err(Fault::at(plan.line, "there are too many chunks", right));
     };
+    let chunk_bytes = match plan
+        .chunk_bytes
+        .map(|bytes| (bytes, bytes / u64::from(parts)))
+    {
+        None => ChunkBytes::Any,
+        Some((bytes, part)) if part * u64::from(parts) == bytes => ChunkBytes::Fixed(part),
+        Some((bytes, _)) => {
+            let wrong = format!("chunks of {bytes} bytes are no {parts} equal parts");
+            let right =
+                "turns of pipelines and parts of thread blocks (`tbg_size`) divide the chunks";
+            return Err(Fault::at(plan.line, wrong, right));
+        }
+    };
     Ok(Layout {
         collective,
         ranks,
@@ -90,5 +103,6 @@ pub(super) fn layout(plan: &Plan, parts: u32) -> Result<Layout, Fault> {
         is_in_place: plan.is_in_place,
         root: 0,
         scratch,
+        chunk_bytes,
     })
 }

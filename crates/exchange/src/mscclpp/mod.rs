@@ -14,6 +14,8 @@
 //! a port channel                                  a stream of the rank: the proxy's requests, in order
 //! packets                                         puts; who reads them waits for all that write them
 //! barriers, semaphores, flush                     waits within the rank
+//! what a switch does                              the same with the memory of each gpu of its group
+//! pipelines                                       their operations, once for each turn
 //! ```
 //!
 //! What is written has a slot for every connection, as MSCCL's runtimes have (`write.rs` shows how).
@@ -51,6 +53,7 @@ mod ends;
 mod layout;
 mod names;
 mod read;
+mod turns;
 mod waits;
 mod write;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What operations are called, and which of them are not read.
+//! What operations and channels are called.
 
 use corecast_text::{did_you_mean, quoted};
 
 use crate::error::Fault;
 use crate::json::Json;
 
-/// How a channel reaches its peer.
+/// How a channel reaches one peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum ChannelKind {
     /// Loads and stores of the threads themselves.
@@ -24,12 +24,21 @@ impl ChannelKind {
     }
 }
 
-/// Names of kinds; a switch is none that is read.
-pub(super) const KINDS: [(&str, Option<ChannelKind>); 4] = [
-    ("memory", Some(ChannelKind::Memory)),
-    ("port", Some(ChannelKind::Port)),
-    ("switch", None),
-    ("none", None),
+/// What a channel is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Channel {
+    To(ChannelKind),
+    /// To the memory of all gpus of a group at once.
+    Switch,
+    None,
+}
+
+/// Names of channels.
+pub(super) const CHANNELS: [(&str, Channel); 4] = [
+    ("memory", Channel::To(ChannelKind::Memory)),
+    ("port", Channel::To(ChannelKind::Port)),
+    ("switch", Channel::Switch),
+    ("none", Channel::None),
 ];
 
 /// What an operation does.
@@ -39,6 +48,8 @@ pub(super) enum Name {
     Copy,
     /// From plain data to packets, in the rank's own memory.
     CopyPackets,
+    /// From packets to packets there: a part of what a switch stores.
+    CopyOfPackets,
     UnpackPackets,
     /// Sources into the first target, which may go on to remote ones.
     Reduce {
@@ -70,10 +81,36 @@ pub(super) enum Name {
     Barrier,
     Acquire,
     Release,
+    /// All that the gpus of a switch have, combined, into the memory of all of them.
+    SwitchReduce,
+    /// Into the memory of all of them.
+    SwitchStore,
+    SwitchStorePackets,
+    /// Operations that are repeated, of which each time takes its part.
+    Pipeline,
+}
+
+impl Name {
+    /// Whether it takes a part of its pieces in each turn of a pipeline, or all of them if nothing lies
+    /// in them; packets are written whole every time.
+    pub(super) fn can_take_turns(self) -> bool {
+        !matches!(
+            self,
+            Self::CopyPackets
+                | Self::CopyOfPackets
+                | Self::UnpackPackets
+                | Self::ReducePackets { .. }
+                | Self::ReduceCopyPackets { .. }
+                | Self::PutPackets
+                | Self::ReadPutPackets
+                | Self::SwitchStorePackets
+                | Self::Pipeline
+        )
+    }
 }
 
 /// The operations that are read.
-const KNOWN: [(&str, Name); 26] = [
+const KNOWN: [(&str, Name); 30] = [
     ("nop", Name::Nop),
     ("copy", Name::Copy),
     ("cpkt", Name::CopyPackets),
@@ -100,28 +137,16 @@ const KNOWN: [(&str, Name); 26] = [
     ("barrier", Name::Barrier),
     ("sem_acquire", Name::Acquire),
     ("sem_release", Name::Release),
-];
-
-/// Those that are not, and what they do.
-const OTHERS: [(&str, &str); 5] = [
-    (
-        "pipeline",
-        "repeats operations as often as the size of a message needs",
-    ),
-    ("glre", "reduces in a switch"),
-    ("glres", "reduces in a switch"),
-    ("gstore", "multicasts by a switch"),
-    ("gstorepkt", "multicasts by a switch"),
+    ("glres", Name::SwitchReduce),
+    ("gstore", Name::SwitchStore),
+    ("gstorepkt", Name::SwitchStorePackets),
+    ("pipeline", Name::Pipeline),
 ];
 
 pub(super) fn find(at: Json<'_>) -> Result<Name, Fault> {
     let word = at.text("the name of an operation is a text")?;
     if let Some(&(_, name)) = KNOWN.iter().find(|(known, _)| *known == word) {
         return Ok(name);
-    }
-    if let Some((name, does)) = OTHERS.iter().find(|(known, _)| *known == word) {
-        let right = "operations on channels of type memory and port are read";
-        return Err(at.fault(format!("`{name}` {does}, which no schedule says"), right));
     }
     let known = KNOWN.map(|(name, _)| name);
     let right = format!(

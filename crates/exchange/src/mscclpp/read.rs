@@ -61,6 +61,19 @@ pub(super) fn parse(text: &str) -> Result<Imported, Fault> {
     if !plan.said.is_empty() {
         notes.push(format!("a schedule does not say {}", plan.said.join(" ")));
     }
+    if let Some(bytes) = plan.chunk_bytes {
+        notes.push(format!(
+            "pipelines are read for chunks of {bytes} bytes, at which each takes two turns or more: other \
+             sizes have other steps"
+        ));
+    }
+    let gpus = plan.gpus.iter();
+    let mut operations = gpus.flat_map(|gpu| gpu.blocks.iter().flatten());
+    if operations.any(|operation| operation.is_of_switch) {
+        notes.push(
+            "what a switch does is read as messages between the gpus of its group".to_owned(),
+        );
+    }
     Ok(Imported {
         schedule: verify::with_rounds(builder.finish()),
         notes,
@@ -272,10 +285,11 @@ impl Reader<'_> {
         }
         match does.name {
             Name::Nop => one.has(0, 0)?,
-            Name::Copy | Name::CopyPackets | Name::UnpackPackets => {
+            Name::Copy | Name::CopyPackets | Name::CopyOfPackets | Name::UnpackPackets => {
                 one.has(1, 1)?;
                 let forms = match does.name {
                     Name::CopyPackets => [Form::Plain, Form::Packets],
+                    Name::CopyOfPackets => [Form::Packets; 2],
                     Name::UnpackPackets => [Form::Packets, Form::Plain],
                     _ => [Form::Plain; 2],
                 };
@@ -399,6 +413,9 @@ impl Reader<'_> {
                     self.waits.asks((rank, channel), block, does.line)?;
                     self.flush(stream, channel);
                 }
+            }
+            Name::SwitchReduce | Name::SwitchStore | Name::SwitchStorePackets | Name::Pipeline => {
+                unreachable!("{:?} is read as others", does.name)
             }
             Name::Barrier => {
                 let Some((barrier, blocks)) = does.barrier else {

@@ -9,7 +9,7 @@ use corecast_exchange::{find_format, read};
 
 use crate::common::{certify, import};
 
-const SAMPLES: [(&str, &str); 5] = [
+const SAMPLES: [(&str, &str); 8] = [
     ("put", include_str!("../samples/allreduce_put_2.json")),
     ("ports", include_str!("../samples/allgather_ports_3.json")),
     ("get", include_str!("../samples/alltoall_get_2.json")),
@@ -20,6 +20,12 @@ const SAMPLES: [(&str, &str); 5] = [
     (
         "reads",
         include_str!("../samples/reduce_scatter_reads_2.json"),
+    ),
+    ("switch", include_str!("../samples/allreduce_switch_2.json")),
+    ("stores", include_str!("../samples/allgather_switch_2.json")),
+    (
+        "packets of a switch",
+        include_str!("../samples/allgather_switch_packets_2.json"),
     ),
 ];
 
@@ -32,6 +38,9 @@ fn samples_are_correct_without_slots() {
         (C::Alltoall, 2, 6),
         (C::Allreduce, 2, 8),
         (C::ReduceScatter, 2, 4),
+        (C::Allreduce, 2, 16),
+        (C::Allgather, 2, 4),
+        (C::Allgather, 2, 2),
     ];
     for ((name, text), (collective, ranks, messages)) in SAMPLES.into_iter().zip(wanted) {
         let schedule = import(name, text);
@@ -299,4 +308,35 @@ fn formats_are_told_apart_by_their_contents() {
         let found = corecast_exchange::format_of(text.as_bytes()).expect("known");
         assert_eq!(found.name(), "mscclpp", "{name}");
     }
+}
+
+/// Where the bytes that a turn takes are half as long, there are twice as many of them.
+#[test]
+fn a_pipeline_takes_two_turns_at_the_size_that_is_noted() {
+    let (_, text) = SAMPLES[5];
+    let imported = read("switch", text, None).expect("a plan");
+    let spec = imported.schedule.spec();
+    assert_eq!((spec.bytes(), spec.parts()), (2 * 2 * 4096, 2 * 2));
+    let said = imported.notes.join("\n");
+    assert!(said.contains("chunks of 8192 bytes"), "{said}");
+    assert!(said.contains("switch"), "{said}");
+    // One of the two gpus works in smaller units, and so takes more turns: each asks, gets and puts.
+    let finer = text.replacen("4096", "2048", 1);
+    let certificate = certify(&import("finer", &finer));
+    assert_eq!(certificate.violations, []);
+    assert_eq!(certificate.messages, 16 + 2 * 3);
+}
+
+/// Operations that are not repeated as often as they should be are found.
+#[test]
+fn what_a_pipeline_leaves_out_is_missing() {
+    let (_, text) = SAMPLES[5];
+    let plain = text.replacen("\"glres\"", "\"gstore\"", 1);
+    let wrong = plain.replacen(
+        "\"src_buff\": [{\"switch_channel_id\": 0,",
+        "\"src_buff\": [{\"type\": \"i\",",
+        1,
+    );
+    let certificate = certify(&import("a store", &wrong));
+    assert!(!certificate.is_correct(), "nothing is combined");
 }
