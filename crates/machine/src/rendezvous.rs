@@ -176,7 +176,8 @@ impl Rendezvous {
             }
             HeaderKind::Part => {
                 let arrived = self.arrived.get_mut(&id);
-                let wanted = arrived.and_then(|arrived| Some((arrived.bytes, arrived.come.as_mut()?)));
+                let wanted =
+                    arrived.and_then(|arrived| Some((arrived.bytes, arrived.come.as_mut()?)));
                 let (bytes, come) = wanted.expect("parts come when they are wanted");
                 come.extend_from_slice(part);
                 let is_whole = come.len() as u64 == bytes;

@@ -46,7 +46,8 @@ impl<'a> SideBySide<'a> {
     }
 
     /// The same for a schedule that gains by it: some rank has several streams, and nothing is in it
-    /// that steps give and messages do not, a launch of all ranks, a multicast, shared buffers.
+    /// that steps give and messages do not, a launch of all ranks, a multicast, shared buffers, packets of
+    /// a size or that nobody waits to send.
     #[must_use]
     pub fn if_worthwhile(job: &'a Job<'a>) -> Option<Self> {
         let schedule = job.schedule;
@@ -58,6 +59,8 @@ impl<'a> SideBySide<'a> {
             && *schedule.launch() == Launch::Independent
             && schedule.multicasts().is_empty()
             && schedule.transport() == Transport::Messages
+            && schedule.has_flow_control()
+            && schedule.piece_bytes().is_none()
             && schedule.all_ranks().any(has_several);
         is_worthwhile.then(|| Self::new(job))
     }

@@ -165,6 +165,38 @@ fn a_stream_works_while_another_waits() {
     }
 }
 
+/// Packets for which nobody waits, and those of a size, are what steps give and messages do not.
+#[test]
+fn packets_that_a_schedule_asks_for_are_sent_from_several_streams_too() {
+    let in_pieces = || {
+        let mut builder = builder(Collective::Gather, 3, 4000);
+        let other = builder.add_stream(Rank(0), 0);
+        builder.set_piece_bytes(Some(16));
+        builder.deliver_on(0, (Rank(1), 0), (Rank(0), 0), &[ChunkId(1)]);
+        builder.deliver_on(0, (Rank(2), 0), (Rank(0), other), &[ChunkId(2)]);
+        builder.finish()
+    };
+    let machine = SimMachine::new(&corecast_chip::find("tilepro64").expect("built in"));
+    let mut makespans = Vec::new();
+    for schedule in [
+        gather(0, 1),
+        gather(0, 1).without_flow_control(),
+        in_pieces(),
+    ] {
+        let report = run(&machine, &schedule);
+        makespans.push(report.makespan);
+        if !schedule.has_flow_control() || schedule.piece_bytes().is_some() {
+            let job = Job::new(&schedule);
+            let walk = interpreter::Walk::new(&job);
+            let walked = machine.run_steps(3, &walk, &job.options).expect("runs");
+            assert_eq!(report.finish, walked.finish);
+        }
+    }
+    makespans.sort();
+    makespans.dedup();
+    assert_eq!(makespans.len(), 3, "{makespans:?}");
+}
+
 /// Both ranks send before they receive, in each of two streams: under rendezvous they would wait for
 /// ever.
 #[test]

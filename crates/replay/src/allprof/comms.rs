@@ -132,8 +132,8 @@ pub(super) struct Comms {
     pub groups: Vec<Group>,
     /// Of every rank: by handle from which line on it is which group.
     of_rank: Vec<BTreeMap<String, Vec<(u32, u32)>>>,
-    /// Handles that could have been others, too.
-    pub guessed: u32,
+    /// Rank and line of all handles that could have been of other communicators, too.
+    pub guessed: Vec<(u32, u32)>,
     /// Communicators that were made.
     pub made: usize,
 }
@@ -218,7 +218,7 @@ pub(super) fn resolve(seen: &[Seen]) -> Result<Comms, (u32, Fault)> {
         comms: Comms {
             groups: vec![world],
             of_rank: vec![BTreeMap::new(); seen.len()],
-            guessed: 0,
+            guessed: Vec::new(),
             made: 0,
         },
         events: BTreeMap::new(),
@@ -331,7 +331,9 @@ impl Resolver<'_> {
         }
         let group = match found {
             Some((index, outcome)) => {
-                self.comms.guessed += u32::from(others > 0);
+                if others > 0 {
+                    self.comms.guessed.push((rank, item.line));
+                }
                 let made = &mut self.ranks[rank as usize].made[index];
                 made.is_named = true;
                 let from = made.from;

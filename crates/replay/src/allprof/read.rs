@@ -61,7 +61,7 @@ pub(super) fn read(file: &str, contents: &[u8], options: &Options<'_>) -> Result
         graph.ranks[rank as usize] = of_rank.calls;
     }
     counts_of_roots(&mut graph)?;
-    let notes = notes(&comms, &told);
+    let notes = notes(&comms, &told, &files);
     Ok(Read { graph, notes })
 }
 
@@ -100,7 +100,7 @@ struct Told {
     left: u64,
 }
 
-fn notes(comms: &Comms, told: &Told) -> Vec<String> {
+fn notes(comms: &Comms, told: &Told, files: &[(String, Vec<u8>)]) -> Vec<String> {
     let mut notes = vec![
         "how long calls took is left out: it is the machine's; so is making communicators"
             .to_owned(),
@@ -111,10 +111,12 @@ fn notes(comms: &Comms, told: &Told) -> Vec<String> {
             comms.made
         ));
     }
-    if comms.guessed > 0 {
+    if let Some(&(rank, line)) = comms.guessed.iter().min() {
+        let (file, _) = &files[rank as usize];
         notes.push(format!(
-            "{} handles could be of several communicators; the one made first was taken",
-            comms.guessed
+            "{} handles could be of several communicators; the one made first was taken, as in \
+             {file}:{line}",
+            comms.guessed.len()
         ));
     }
     if told.looks > 0 {

@@ -434,6 +434,10 @@ fn handles_of_several_communicators_of_the_same_ranks_are_guesses() {
         let notes = read.expect("a record").notes;
         let guess = "handles could be of several communicators; the one made first was taken";
         let note = notes.into_iter().find(|note| note.contains(guess));
+        if let Some(note) = &note {
+            // The first line that names one of them.
+            assert!(note.ends_with(&format!("0.txt:{}", dups + 1)), "{note}");
+        }
         note.map(|note| note[..1].to_owned())
     };
     assert_eq!(guesses(1), None);
