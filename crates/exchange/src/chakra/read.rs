@@ -21,6 +21,13 @@ use crate::{goal, msccl};
 /// Most ranks of a trace.
 const RANKS_MAX: usize = 1 << 16;
 
+/// In ASTRA-sim a send ends without its receive, however long its message is.
+const SOURCE: goal::Source = goal::Source {
+    name: "chakra",
+    place: "operation",
+    eager_bytes_max: u64::MAX,
+};
+
 /// Which of our algorithms serves a collective of which a trace says no more; the first that can.
 const PREFERRED: [&str; 5] = ["ring", "binomial", "pairwise", "dissemination", "linear"];
 
@@ -38,7 +45,7 @@ pub(super) fn parse(contents: &[u8]) -> Result<Imported, Fault> {
     }
     let graph = graph(&ranks)?;
     // Lines of the graph are messages of the files.
-    let read = goal::schedule(&graph, "chakra").map(Imported::without_lines);
+    let read = goal::schedule(&graph, SOURCE).map(Imported::without_lines);
     let mut read = read.map_err(|fault| match fault.line {
         Some(message) => trace::fault(message, &fault.wrong, &fault.right),
         None => fault,

@@ -27,12 +27,25 @@ mod read;
 mod words;
 mod write;
 
-pub(crate) use read::schedule;
+pub(crate) use read::{Source, schedule};
 
 use corecast_core::Schedule;
 
 use crate::error::{FileError, Unsayable};
 use crate::format::{Exported, Format, Imported, text_of};
+
+/// Text, and that LogGOPSim sends up to this size without asking, by default.
+const TEXT: Source = Source {
+    name: "goal",
+    place: "line",
+    eager_bytes_max: 65_535,
+};
+
+/// Bytes, of the same graphs.
+const BINARY: Source = Source {
+    place: "operation",
+    ..TEXT
+};
 
 /// GOAL text.
 #[derive(Debug)]
@@ -61,7 +74,7 @@ impl Format for Goal {
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
         let parsed = text_of(contents).and_then(graph::parse);
-        let parsed = parsed.and_then(|graph| schedule(&graph, "goal"));
+        let parsed = parsed.and_then(|graph| schedule(&graph, TEXT));
         parsed.map_err(|fault| fault.in_file(file))
     }
 
@@ -101,7 +114,7 @@ impl Format for GoalBinary {
     }
 
     fn read(&self, file: &str, contents: &[u8]) -> Result<Imported, FileError> {
-        let parsed = binary::parse(contents).and_then(|graph| schedule(&graph, "goal"));
+        let parsed = binary::parse(contents).and_then(|graph| schedule(&graph, BINARY));
         let parsed = parsed.map(Imported::without_lines);
         parsed.map_err(|fault| fault.in_file(file))
     }

@@ -20,18 +20,27 @@ use crate::error::Fault;
 use crate::format::Imported;
 use crate::lines::StepLines;
 
-/// Up to this size LogGOPSim sends without asking, by default.
-const EAGER_BYTES_MAX: u64 = 65_535;
+/// What a graph was read from.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    /// The format's name.
+    pub name: &'static str,
+    /// What a line is called there.
+    pub place: &'static str,
+    /// Messages of more bytes wait for their receivers where it is at home, others do not.
+    pub eager_bytes_max: u64,
+}
 
-/// The schedule of a graph, which a format of this name has said; its lines are those of operations.
-pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
+/// The schedule of a graph; its lines are those of operations.
+pub(crate) fn schedule(graph: &Graph, source: Source) -> Result<Imported, Fault> {
     let ranks = || (0..).map(Rank).zip(&graph.ranks);
     let orders = ranks().map(|(rank, operations)| sorted(rank, operations));
     let orders = orders.collect::<Result<Vec<_>, _>>()?;
     let messages = Messages::new(graph, &orders);
     let spec = messages.spec(graph.ranks.len() as u32)?;
     let mut steps = Steps {
-        builder: ScheduleBuilder::new(format, spec.clone()),
+        builder: ScheduleBuilder::new(source.name, spec.clone()),
+        eager_bytes_max: source.eager_bytes_max,
         spec: &spec,
         messages: &messages,
         progress: Progress::default(),
@@ -51,7 +60,7 @@ pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
         }
         steps.copy_own(rank, operations, &of_rank)?;
     }
-    let mut notes = notes(graph, format, &messages);
+    let mut notes = notes(graph, source, &messages);
     let lines = std::mem::take(&mut steps.lines);
     let schedule = steps.finish(&mut notes);
     Ok(Imported {
@@ -62,9 +71,10 @@ pub(crate) fn schedule(graph: &Graph, format: &str) -> Result<Imported, Fault> {
 }
 
 /// What a file says and a schedule does not.
-fn notes(graph: &Graph, format: &str, messages: &Messages) -> Vec<String> {
+fn notes(graph: &Graph, source: Source, messages: &Messages) -> Vec<String> {
+    let name = source.name;
     let mut notes = vec![format!(
-        "{format} names no data: read as an alltoallv in which every rank has what it sends"
+        "{name} names no data: read as an alltoallv in which every rank has what it sends"
     )];
     if messages.counts().next().is_none() {
         notes.push("it has no messages, so that there is nothing to be wrong or to run".to_owned());
@@ -85,12 +95,7 @@ fn notes(graph: &Graph, format: &str, messages: &Messages) -> Vec<String> {
             "{count} computations of {ns} ns in all are left out"
         ));
     }
-    let place = if format == "goal" {
-        "line"
-    } else {
-        "operation"
-    };
-    notes.extend(graph.units.note(place));
+    notes.extend(graph.units.note(source.place));
     notes
 }
 
@@ -109,6 +114,7 @@ type Half<'a> = Option<(&'a Added, u32)>;
 
 struct Steps<'a> {
     builder: ScheduleBuilder,
+    eager_bytes_max: u64,
     spec: &'a Spec,
     messages: &'a Messages,
     progress: Progress,
@@ -146,7 +152,7 @@ impl Steps<'_> {
                 true => (rank.0, peer, tag),
                 false => (peer, rank.0, tag),
             };
-            let asks = is_send && bytes > EAGER_BYTES_MAX && peer != rank.0;
+            let asks = is_send && bytes > self.eager_bytes_max && peer != rank.0;
             let number = self.progress.add(is_send, asks);
             let of_ends = &mut self.ends.entry(ends).or_default()[usize::from(!is_send)];
             let index = of_ends.len();
@@ -272,7 +278,8 @@ impl Steps<'_> {
 
     /// The schedule, and what is to be said about messages that ask.
     fn finish(mut self, notes: &mut Vec<String>) -> corecast_core::Schedule {
-        let asks = |bytes| bytes > EAGER_BYTES_MAX;
+        let eager_bytes_max = self.eager_bytes_max;
+        let asks = |bytes| bytes > eager_bytes_max;
         let is_even = self
             .ends
             .values()
@@ -292,7 +299,7 @@ impl Steps<'_> {
                 "so it never completes"
             };
             notes.push(format!(
-                "messages of more than {EAGER_BYTES_MAX} bytes wait for their receivers, others do not: {so}"
+                "messages of more than {eager_bytes_max} bytes wait for their receivers, others do not: {so}"
             ));
         }
         // Where it completes so, it completes with a slot for every message.

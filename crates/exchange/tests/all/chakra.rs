@@ -41,6 +41,24 @@ fn every_algorithm_keeps_its_messages() {
     assert!(checked > 100, "only {checked} schedules");
 }
 
+/// Every rank sends before it receives, which ends in ASTRA-sim however long the messages are.
+#[test]
+fn sends_end_without_their_receives() {
+    let chakra = find_format("chakra").expect("in the list");
+    for bytes in [8, 1 << 20] {
+        let text = format!(
+            "corecast schedule 1\ncollective allgather\nranks 2\nbytes {bytes}\nslots 1\n\
+             rank 0\nsend 1 [0]\nrecv 1 [1]\nrank 1\nsend 0 [1]\nrecv 0 [0]\n"
+        );
+        let schedule = read("both.sched", text, None).expect("a schedule").schedule;
+        let files = chakra.write(&schedule).expect("it can be said").files;
+        let back = read("it.0.et", files.concat(), None).expect("a trace");
+        let certificate = verify(&back.schedule, &FullCrossbar);
+        assert_eq!(certificate.violations, [], "{bytes}");
+        assert_eq!(certificate.slots_needed, Some(1), "{bytes}");
+    }
+}
+
 /// Any byte other: an error, another exchange, or something that changes nothing; never a panic.
 #[test]
 fn damage_is_no_panic() {
