@@ -15,7 +15,8 @@ use crate::{
     viewer,
 };
 
-/// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site.
+/// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site. The last
+/// fetches packages of Debian, long after the other lane has installed some, if it does.
 const AFTER_TESTS: [(&str, Part); 4] = [
     ("site", site::run),
     ("py", py::run),
