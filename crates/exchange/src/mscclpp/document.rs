@@ -599,6 +599,11 @@ impl Lists<'_> {
             },
             line: at.line(),
         };
+        let stores = matches!(name, Name::SwitchStore | Name::SwitchStorePackets);
+        if stores && whole.source.len() != 1 {
+            let wrong = format!("src_buff has {} pieces", whole.source.len());
+            return Err(at.fault(wrong, "a switch stores one piece of the gpu itself"));
+        }
         Ok(whole.without_switch())
     }
 
