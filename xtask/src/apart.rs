@@ -91,6 +91,8 @@ fn test(root: &Path, flags: &str, arguments: &[&str]) -> Result<(), String> {
         .envs(flags.starts_with("-Z").then_some(("RUSTC_BOOTSTRAP", "1")))
         .env("TSAN_OPTIONS", format!("suppressions={}", known.display()))
         .env("CARGO_TARGET_DIR", root.join("target/apart"))
+        // These build nearly everything for few tests.
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .status();
     match status.is_ok_and(|status| status.success()) {
         true => Ok(()),

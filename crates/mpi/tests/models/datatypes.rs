@@ -136,10 +136,9 @@ pub fn made(recipe: Recipe, model: Model) -> Pair {
     (Arc::new(Type::new(recipe).expect("it is allowed")), model)
 }
 
-fn vector((of, model): Pair, count: isize, block: isize, stride: isize, bytes: bool) -> Pair {
-    let step = if bytes { 1 } else { model.bounds().1 };
-    let model = model.block(block).at((0..count).map(|k| k * stride * step));
-    let recipe = match bytes {
+/// Blocks that are `stride` extents apart, or bytes.
+fn strided(bytes: bool, count: isize, block: isize, stride: isize, of: Arc<Type>) -> Recipe {
+    match bytes {
         true => Recipe::Hvector {
             count,
             block,
@@ -152,8 +151,13 @@ fn vector((of, model): Pair, count: isize, block: isize, stride: isize, bytes: b
             stride,
             of,
         },
-    };
-    made(recipe, model)
+    }
+}
+
+fn vector((of, model): Pair, count: isize, block: isize, stride: isize, bytes: bool) -> Pair {
+    let step = if bytes { 1 } else { model.bounds().1 };
+    let model = model.block(block).at((0..count).map(|k| k * stride * step));
+    made(strided(bytes, count, block, stride, of), model)
 }
 
 fn indexed((of, model): Pair, places: Vec<(isize, isize)>, bytes: bool, equal: bool) -> Pair {
@@ -627,20 +631,7 @@ pub fn check_wild(choices: &mut Choices, of: Arc<Type>) {
         }
         1 | 2 => {
             let (count, block, stride) = (choices.wild(), choices.wild(), choices.wild());
-            match choices.is_true() {
-                true => Recipe::Hvector {
-                    count,
-                    block,
-                    stride,
-                    of,
-                },
-                false => Recipe::Vector {
-                    count,
-                    block,
-                    stride,
-                    of,
-                },
-            }
+            strided(choices.is_true(), count, block, stride, of)
         }
         3 | 4 => {
             let at = all(choices);
