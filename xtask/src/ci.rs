@@ -15,25 +15,26 @@ use crate::{
     viewer,
 };
 
-/// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site. The last
-/// fetches packages of Debian, long after the other lane has installed some, if it does.
-const AFTER_TESTS: [(&str, Part); 4] = [
+/// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site. Packages of
+/// Debian are fetched long after the other lane has installed some, if it does; and the last comes when that
+/// lane does not use the same folder any more.
+const AFTER_TESTS: [(&str, Part); 5] = [
     ("site", site::run),
     ("py", py::run),
     ("mpi-suites --dev 2", |root| {
         mpi_suites::run(root, &["--dev".to_owned(), "2".to_owned()])
     }),
     ("mpi-debian", mpi_debian::run),
+    ("asan", apart::asan),
 ];
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and
 /// about as long. Two parts may install Debian's packages, so that they follow one another.
-const BESIDE: [(&str, Part); 6] = [
+const BESIDE: [(&str, Part); 5] = [
     ("viewer", viewer::run),
     ("rtl", rtl::run),
     ("loom", apart::loom),
     ("tsan", apart::tsan),
-    ("asan", apart::asan),
     ("fuzz", |root| fuzz::run(root, None)),
 ];
 
