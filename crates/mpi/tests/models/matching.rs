@@ -32,6 +32,7 @@ struct Message {
     to: u32,
     comm: usize,
     tag: i32,
+    bytes: usize,
     /// Of the sender, until it has ended.
     request: Option<RequestId>,
     /// How many receives there were when it ended, if that says that it was received.
@@ -75,7 +76,6 @@ struct Run {
     /// Bytes with a gap behind each; the same at each.
     apart: TypeId,
     messages: Vec<Message>,
-    lengths: Vec<usize>,
     receives: Vec<Receive>,
 }
 
@@ -122,7 +122,6 @@ impl Run {
             comms,
             apart,
             messages: Vec::new(),
-            lengths: Vec::new(),
             receives: Vec::new(),
         }
     }
@@ -204,12 +203,12 @@ impl Run {
                 .prepare_send(buffer, there, tag, id, mode)
                 .and_then(|request| process.start(request).map(|()| request)),
         };
-        self.lengths.push(bytes);
         self.messages.push(Message {
             from,
             to,
             comm,
             tag,
+            bytes,
             request: Some(request.expect("all is as it should be")),
             received_before: (mode == SendMode::Synchronous).then_some(usize::MAX),
             _memory: memory,
@@ -326,7 +325,7 @@ impl Run {
     fn number(&self, at: u32, comm: usize, status: &Status) -> usize {
         let number = status.bytes as usize % MESSAGES_MAX;
         let message = &self.messages[number];
-        assert_eq!(status.bytes as usize, self.lengths[number]);
+        assert_eq!(status.bytes as usize, message.bytes);
         assert_eq!((message.to, message.comm), (at, comm));
         assert_eq!(status.tag, message.tag);
         assert_eq!(status.source, self.turned(comm, message.from) as i32);
@@ -397,7 +396,7 @@ impl Run {
             return;
         }
         let number = self.number(at, comm, &status);
-        let bytes = self.lengths[number];
+        let bytes = self.messages[number].bytes;
         let receive = &mut self.receives[index];
         assert_eq!(*receive.got.get_or_insert(number), number);
         assert_eq!(is_cut, bytes > receive.room);

@@ -71,7 +71,8 @@ enum Lock {
 struct Run {
     ranks: Vec<Process>,
     wins: Vec<WinId>,
-    units: Vec<u32>,
+    /// Bytes of a displacement.
+    unit: u32,
     is_dynamic: bool,
     /// Where each rank's memory is, and what it should be.
     addresses: Vec<*mut u8>,
@@ -112,7 +113,7 @@ impl Run {
             .map(|transport| Process::new(Box::new(transport)))
             .collect();
         let flavor = choices.one_of(&[Flavor::Create, Flavor::Allocate, Flavor::Dynamic]);
-        let units = choices.one_of(&[1, 4, 8]);
+        let unit = choices.one_of(&[1, 4, 8]);
         let bytes: Vec<usize> = (0..ranks).map(|_| choices.below(240)).collect();
         own.extend(bytes.iter().map(|bytes| vec![0; bytes / 8 + 1]));
         let mut addresses: Vec<*mut u8> =
@@ -120,7 +121,7 @@ impl Run {
         let mut pieces: Vec<Piece> = (bytes.iter().zip(&addresses))
             .map(|(&bytes, address)| Piece {
                 address: address.expose_provenance() as u64,
-                ..Piece::new(bytes as u64, units)
+                ..Piece::new(bytes as u64, unit)
             })
             .collect();
         if flavor == Flavor::Dynamic {
@@ -153,7 +154,7 @@ impl Run {
         });
         Self {
             wins: wins.collect(),
-            units: vec![if flavor == Flavor::Dynamic { 1 } else { units }; ranks],
+            unit: if flavor == Flavor::Dynamic { 1 } else { unit },
             is_dynamic: flavor == Flavor::Dynamic,
             ranks: all,
             addresses,
@@ -416,7 +417,7 @@ impl Run {
         if displacement < 0 {
             return Err(Class::Disp);
         }
-        let base = displacement * i64::from(self.units[target]);
+        let base = displacement * i64::from(self.unit);
         let all = places.iter().map(|&place| place as i64 + base);
         let length = self.memories[target].len() as i64;
         let is_within = |place: &i64| (0..length).contains(place);
@@ -516,7 +517,7 @@ impl Run {
         let count = if is_swap { 1 } else { count };
         let tells = is_swap || op == OpId::NO_OP || choices.is_true();
         // Elements are where their datatype may be.
-        let unit = i64::from(self.units[target]);
+        let unit = i64::from(self.unit);
         let displacement = choices.below(64) as i64 * (bytes as i64 / unit).max(1);
         let places: Vec<isize> = (0..(count * bytes) as isize).collect();
         let found = self.place((origin, target), (displacement, &places));
