@@ -318,6 +318,8 @@ test('a widget shows the page, and its address follows and leads', async () => {
   const code = readFileSync(new URL('../../../crates/py/python/corecast/widget.js', import.meta.url), 'utf8')
   // Its only export becomes a global one.
   await page.addScriptTag({ type: 'module', content: code.replace('export default', 'window.widget =') })
+  // A module within a page runs when it likes, unlike other scripts.
+  await page.waitForFunction(() => 'widget' in window)
   await page.evaluate((text) => {
     type Model = { get: (name: string) => unknown; set: (name: string, value: unknown) => void; save_changes: () => void; on: (what: string, call: () => void) => void }
     const values: Record<string, unknown> = { page: text, height: 640, address: 'tab=mesh' }
