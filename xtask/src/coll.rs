@@ -8,7 +8,9 @@
 //! of more than 2 GiB with two ranks, which needs 10 GiB of memory; with `--times` a third one measures
 //! both side by side, by our defaults and by tables, and nothing is checked.
 //!
-//! Both libraries are wheels of the Python package index, as for `bench-mpi`.
+//! Both libraries are wheels of the Python package index, as for `bench-mpi`. Nodes are simulated on this
+//! computer: MPICH takes some ranks for far ones, and Open MPI's launcher starts what it takes for other
+//! computers by an agent in the place of `ssh`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,13 +69,36 @@ struct Library {
     variables: &'static [(&'static str, &'static str)],
     /// Variables that make ranks share cores well, for checks.
     sharing: &'static [(&'static str, &'static str)],
-    /// Ways that messages go, by name, with the variables that choose them.
-    ways: &'static [(&'static str, &'static [(&'static str, &'static str)])],
-    /// The way on which a job is on several nodes, if it can be had.
-    nodes: Option<&'static str>,
+    /// Ways that messages go.
+    ways: &'static [Way],
     /// Whether its calls have a form with large counts, too.
     has_large_counts: bool,
 }
+
+/// How the messages of a job go.
+struct Way {
+    name: &'static str,
+    /// The nodes, named with their slots, of what is started on them by [`AGENT`].
+    nodes: Option<&'static str>,
+    /// Variables of the ranks that choose it.
+    variables: &'static [(&'static str, &'static str)],
+    /// Whether four ranks are on two nodes.
+    has_two_nodes: bool,
+}
+
+impl Way {
+    /// What the library does unless it is told otherwise.
+    const SHARED_MEMORY: Self = Self {
+        name: "shared memory",
+        nodes: None,
+        variables: &[],
+        has_two_nodes: false,
+    };
+}
+
+/// What Open MPI's launcher takes for `ssh`, and what gives the name of a node to what that starts.
+const AGENT: &str = "xtask/coll/agent.sh";
+const NODE: &str = "xtask/coll/node.c";
 
 const LIBRARIES: [Library; 2] = [
     Library {
@@ -87,13 +112,24 @@ const LIBRARIES: [Library; 2] = [
         ],
         sharing: &[],
         ways: &[
-            ("shared memory", &[]),
-            (
-                "TCP",
-                &[("OMPI_MCA_btl", "tcp,self"), ("OMPI_MCA_pml", "ob1")],
-            ),
+            Way::SHARED_MEMORY,
+            Way {
+                name: "TCP",
+                variables: &[("OMPI_MCA_btl", "tcp,self"), ("OMPI_MCA_pml", "ob1")],
+                ..Way::SHARED_MEMORY
+            },
+            Way {
+                name: "two nodes",
+                nodes: Some("one:8,two:8"),
+                has_two_nodes: true,
+                ..Way::SHARED_MEMORY
+            },
+            Way {
+                name: "a node per rank",
+                nodes: Some("a,b,c,d,e,f,g,h"),
+                ..Way::SHARED_MEMORY
+            },
         ],
-        nodes: None,
         has_large_counts: false,
     },
     Library {
@@ -108,11 +144,19 @@ const LIBRARIES: [Library; 2] = [
             ("MPIR_CVAR_POSIX_POLL_FREQUENCY", "1"),
         ],
         ways: &[
-            ("shared memory", &[]),
-            ("two nodes", &[("MPIR_CVAR_NUM_CLIQUES", "2")]),
-            ("a node per rank", &[("MPIR_CVAR_NOLOCAL", "1")]),
+            Way::SHARED_MEMORY,
+            Way {
+                name: "two nodes",
+                variables: &[("MPIR_CVAR_NUM_CLIQUES", "2")],
+                has_two_nodes: true,
+                ..Way::SHARED_MEMORY
+            },
+            Way {
+                name: "a node per rank",
+                variables: &[("MPIR_CVAR_NOLOCAL", "1")],
+                ..Way::SHARED_MEMORY
+            },
         ],
-        nodes: Some("two nodes"),
         has_large_counts: true,
     },
 ];
@@ -166,10 +210,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let folder = root.join("target/bench-mpi");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let corecast = build(root, mode == Mode::Times)?;
-    let program = root.join(mode.program());
     for library in &LIBRARIES {
         let prefix = venv(&folder, library.name, library.wheel, wheels)?;
-        let job = Setup::new(library, prefix, &corecast, (&program, mode.sizes()))?;
+        let job = Setup::new(library, prefix, root, &corecast, mode)?;
         match mode {
             Mode::Check => job.check()?,
             Mode::Large => job.check_large()?,
@@ -215,6 +258,9 @@ struct Setup<'a> {
     program: PathBuf,
     /// What writes tables.
     tuner: PathBuf,
+    /// [`AGENT`], and [`NODE`] as it is preloaded.
+    agent: PathBuf,
+    node: PathBuf,
 }
 
 impl<'a> Setup<'a> {
@@ -222,8 +268,9 @@ impl<'a> Setup<'a> {
     fn new(
         library: &'a Library,
         prefix: PathBuf,
+        root: &Path,
         corecast: &Path,
-        (source, sizes): (&Path, &str),
+        mode: Mode,
     ) -> Result<Self, String> {
         let folder = prefix.with_file_name(format!("coll-{}", library.name));
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -231,7 +278,10 @@ impl<'a> Setup<'a> {
         let mpicc = prefix.join("bin/mpicc");
         let plans = corecast.with_file_name("libcorecast_plans.so");
         let tuner = folder.join("tuner");
-        for (to, options) in [(&ours, &[][..]), (&tuner, &["--tune", "--bytes", sizes])] {
+        for (to, options) in [
+            (&ours, &[][..]),
+            (&tuner, &["--tune", "--bytes", mode.sizes()]),
+        ] {
             let mut build = Command::new(corecast);
             build.arg("coll").arg(to).args(options);
             build.arg("--mpicc").arg(&mpicc).arg("--plans").arg(&plans);
@@ -239,25 +289,33 @@ impl<'a> Setup<'a> {
         }
         let mut cc = Command::new(mpicc);
         cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-o"]);
-        quietly(cc.arg(&program).arg(source))?;
+        quietly(cc.arg(&program).arg(root.join(mode.program())))?;
+        let node = folder.join("node.so");
+        let mut cc = Command::new("cc");
+        cc.args([
+            "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o",
+        ]);
+        quietly(cc.arg(&node).arg(root.join(NODE)))?;
         Ok(Self {
             library,
             prefix,
             ours,
             program,
             tuner,
+            agent: root.join(AGENT),
+            node,
         })
     }
 
     /// What starts the program with our library.
-    fn command(&self, ranks: &str, variables: &[(&str, &str)]) -> Command {
+    fn command(&self, ranks: &str, way: &Way, variables: &[(&str, &str)]) -> Command {
         let ours = self.ours.display().to_string();
         let preload = [("LD_PRELOAD", &*ours)];
-        self.job(&self.program, ranks, &[&preload, variables].concat())
+        self.job(&self.program, ranks, way, &[&preload, variables].concat())
     }
 
     /// What starts a program.
-    fn job(&self, program: &Path, ranks: &str, variables: &[(&str, &str)]) -> Command {
+    fn job(&self, program: &Path, ranks: &str, way: &Way, variables: &[(&str, &str)]) -> Command {
         let Library {
             launcher, passes, ..
         } = self.library;
@@ -265,7 +323,14 @@ impl<'a> Setup<'a> {
         command.arg(LIMIT_S);
         command.arg(self.prefix.join("bin").join(launcher[0]));
         command.args(&launcher[1..]).args(["-n", ranks]);
-        for (name, value) in variables {
+        if let Some(nodes) = way.nodes {
+            command
+                .args(["--prtemca", "plm_ssh_agent"])
+                .arg(&self.agent);
+            command.env("NODE_LIBRARY", &self.node);
+            command.args(["--map-by", "node", "--host", nodes]);
+        }
+        for (name, value) in variables.iter().chain(way.variables) {
             command.args(passes(name, value));
         }
         command.arg(program);
@@ -276,17 +341,12 @@ impl<'a> Setup<'a> {
     }
 
     /// Measures tables for so many ranks, and says in which folder they are.
-    fn tables(
-        &self,
-        ranks: &str,
-        variables: &[(&str, &str)],
-        sharing: &[(&str, &str)],
-    ) -> Result<String, String> {
+    fn tables(&self, ranks: &str, way: &Way, sharing: &[(&str, &str)]) -> Result<String, String> {
         let folder = self.tuner.with_file_name(format!("tables-{ranks}"));
         if folder.exists() {
             std::fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
         }
-        let mut command = self.job(&self.tuner, ranks, variables);
+        let mut command = self.job(&self.tuner, ranks, way, &[]);
         command.envs(sharing.iter().copied());
         quietly(command.arg(&folder))?;
         Ok(folder.display().to_string())
@@ -296,9 +356,9 @@ impl<'a> Setup<'a> {
     fn check_by_tables(&self) -> Result<(), String> {
         for ranks in TUNED_RANKS {
             let what = format!("{}, {ranks} ranks, by tables", self.library.name);
-            let folder = self.tables(ranks, &[], self.library.sharing)?;
+            let folder = self.tables(ranks, &Way::SHARED_MEMORY, self.library.sharing)?;
             let variables = [("CORECAST_EXPLAIN", "1"), ("CORECAST_TABLE", &*folder)];
-            let said = self.checked(&what, ranks, &variables)?;
+            let said = self.checked(&what, ranks, &Way::SHARED_MEMORY, &variables)?;
             let is_by_table = |call: &&str| {
                 let begin = format!("corecast: {call}, {ranks} ranks, ");
                 let why = format!(".toml: the fastest at {ranks} ranks and ");
@@ -326,14 +386,10 @@ impl<'a> Setup<'a> {
     fn check(&self) -> Result<(), String> {
         let name = self.library.name;
         self.check_by_tables()?;
-        for (way, variables) in self.library.ways {
+        for way in self.library.ways {
             for ranks in CHECKED_RANKS {
-                let what = format!("{name}, {way}, {ranks} ranks");
-                let said = self.checked(
-                    &what,
-                    ranks,
-                    &[&[("CORECAST_EXPLAIN", "1")], *variables].concat(),
-                )?;
+                let what = format!("{name}, {}, {ranks} ranks", way.name);
+                let said = self.checked(&what, ranks, way, &[("CORECAST_EXPLAIN", "1")])?;
                 let is_served = |call: &String| {
                     let begin = format!("corecast: {call}, ");
                     said.lines()
@@ -347,19 +403,14 @@ impl<'a> Setup<'a> {
                 }
             }
         }
-        let on_nodes = self
-            .library
-            .ways
-            .iter()
-            .find(|(way, _)| Some(*way) == self.library.nodes);
-        if let Some((way, variables)) = on_nodes {
-            let what = format!("{name}, {way}, CORECAST_COLL=node");
+        for way in self.library.ways.iter().filter(|way| way.has_two_nodes) {
+            let what = format!("{name}, {}, CORECAST_COLL=node", way.name);
             let asked = [("CORECAST_EXPLAIN", "1"), ("CORECAST_COLL", "node")];
-            let folder = self.tables("2", &[], self.library.sharing)?;
+            let folder = self.tables("2", &Way::SHARED_MEMORY, self.library.sharing)?;
             leave_all(&folder).map_err(|error| error.to_string())?;
-            let by_tables = [&asked[1..], &[("CORECAST_TABLE", &*folder)], *variables].concat();
-            self.checked(&format!("{what}, all left by tables"), "4", &by_tables)?;
-            let said = self.checked(&what, "4", &[&asked[..], *variables].concat())?;
+            let by_tables = [asked[1], ("CORECAST_TABLE", &*folder)];
+            self.checked(&format!("{what}, all left by tables"), "4", way, &by_tables)?;
+            let said = self.checked(&what, "4", way, &asked)?;
             for expected in [
                 "corecast: MPI_Gather, 4 ranks: left to the library (its ranks are on several nodes)",
                 "corecast: MPI_Allreduce's reduction within a node, 2 ranks, ",
@@ -377,7 +428,7 @@ impl<'a> Setup<'a> {
         let what = format!("{}, more than 2 GiB", self.library.name);
         let variable = ("CORECAST_ALGORITHM_ALLREDUCE", "recursive-doubling");
         let variables = [("CORECAST_EXPLAIN", "1"), variable];
-        let said = self.checked(&what, "2", &variables)?;
+        let said = self.checked(&what, "2", &Way::SHARED_MEMORY, &variables)?;
         match said.contains("left to the library") {
             true => Err(format!("{what}: {}", last_line(said.as_bytes()))),
             false => Ok(()),
@@ -389,9 +440,10 @@ impl<'a> Setup<'a> {
         &self,
         what: &str,
         ranks: &str,
+        way: &Way,
         variables: &[(&str, &str)],
     ) -> Result<String, String> {
-        let mut command = self.command(ranks, variables);
+        let mut command = self.command(ranks, way, variables);
         command.envs(self.library.sharing.iter().copied());
         let output = command.arg("1000").output();
         let output = output.map_err(|error| error.to_string())?;
@@ -413,23 +465,20 @@ impl<'a> Setup<'a> {
     fn measure(&self) -> Result<(), String> {
         let cores = std::thread::available_parallelism().map_err(|error| error.to_string())?;
         let ranks = cores.to_string();
-        for (way, variables) in self.library.ways {
-            let what = format!("{}, {way}, {ranks} ranks", self.library.name);
+        for way in self.library.ways {
+            let what = format!("{}, {}, {ranks} ranks", self.library.name, way.name);
             println!("{what}: bytes, our us, its us, ratio");
-            self.time(&ranks, variables)?;
-            let folder = self.tables(&ranks, variables, &[])?;
+            self.time(&ranks, way, &[])?;
+            let folder = self.tables(&ranks, way, &[])?;
             println!("{what}, by tables: bytes, our us, its us, ratio");
-            self.time(
-                &ranks,
-                &[&[("CORECAST_TABLE", &*folder)], *variables].concat(),
-            )?;
+            self.time(&ranks, way, &[("CORECAST_TABLE", &folder)])?;
         }
         Ok(())
     }
 
     /// Times of one job.
-    fn time(&self, ranks: &str, variables: &[(&str, &str)]) -> Result<(), String> {
-        let output = self.command(ranks, variables).output();
+    fn time(&self, ranks: &str, way: &Way, variables: &[(&str, &str)]) -> Result<(), String> {
+        let output = self.command(ranks, way, variables).output();
         let output = output.map_err(|error| error.to_string())?;
         if !output.status.success() {
             return Err(last_line(&output.stderr));
