@@ -3,11 +3,12 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use crate::directory::{Entry, World};
 use crate::error::ShmError;
 use crate::job::{FirstPage, JOB_BYTES, Member, RANK_BYTES};
 use crate::map::Map;
 use crate::ring::{Receiver, Sender};
-use crate::worlds::{self, DIRECTORY_BYTES, Entry, World};
+use crate::worlds::{self, DIRECTORY_BYTES};
 
 /// A ring each way to a rank of another world.
 pub struct Bridge {
@@ -103,7 +104,7 @@ fn find(file: BorrowedFd<'_>, job: &FirstPage, rank: u32) -> Result<World, ShmEr
         return Ok(launched);
     }
     let nobody = ShmError::NoRank { rank };
-    let (start, count) = job.directory();
+    let (start, count) = job.directory.get();
     if count == 0 {
         return Err(nobody);
     }

@@ -12,8 +12,9 @@ use std::time::Duration;
 use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Wanted};
 use corecast_mpi::{Class, Error, Result, calls};
 
+use crate::ending::End;
 use crate::error::ShmError;
-use crate::job::{End, FirstPage, Member};
+use crate::job::{FirstPage, Member};
 use crate::layout::Layout;
 use crate::mailbox::{
     AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Errand, Item, Mailbox, PACKET_MAX, Terms,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a segment says about the job: who is there, who has ended, and why all must end.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use crate::directory::Directory;
 use crate::distance::Pulse;
+use crate::ending::{End, Ending};
 
 /// Bytes of [`FirstPage`], the first of the segment.
 pub const JOB_BYTES: usize = 4096;
@@ -13,8 +15,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 6;
-const TEXT_WORDS: usize = 64;
+const VERSION: u32 = 7;
 
 /// The first page.
 #[repr(C, align(64))]
@@ -25,11 +26,6 @@ pub struct FirstPage {
     cores: AtomicU32,
     /// 1 if long messages should be read from their sender's memory.
     single_copy: AtomicU32,
-    /// 0: all is well; 1: somebody is writing why not; then 2 for a death, 3 for an abort and 4 for the
-    /// end of a simulation.
-    end: AtomicU32,
-    end_rank: AtomicU32,
-    end_code: AtomicU32,
     /// Bytes of the segment's layout: what ranks take for windows lies behind.
     bytes: AtomicU64,
     /// Where nothing is taken yet; of the first world, as are all of the following.
@@ -37,15 +33,13 @@ pub struct FirstPage {
     /// The last number that was dealt ([`FirstPage::ticket`]).
     ticket: AtomicU32,
     /// Worlds that were added.
-    worlds: AtomicU32,
-    /// Where their directory begins; 0 as long as there is none.
-    directory: AtomicU64,
+    pub directory: Directory,
     /// Of this world: the number of its first rank, where in the file the greeting of those that have
     /// started it begins, and its length, and where the rings between its ranks and older ones begin.
     first: AtomicU32,
     greeting: [AtomicU64; 2],
     bridges: AtomicU64,
-    text: [AtomicU32; TEXT_WORDS],
+    ending: Ending,
 }
 
 /// What is known of one rank.
@@ -65,17 +59,6 @@ pub struct Member {
 const ABSENT: u32 = 0;
 const PRESENT: u32 = 1;
 const FINISHED: u32 = 2;
-
-/// Why all ranks must end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum End {
-    /// A rank has died; this is what is known of it.
-    Died { rank: u32, what: String },
-    /// A rank has called for the end of all.
-    Aborted { rank: u32, code: i32 },
-    /// The simulation that the ranks take part in is over.
-    Stopped,
-}
 
 impl FirstPage {
     pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, single_copy_pays: bool) {
@@ -123,18 +106,6 @@ impl FirstPage {
         self.bridges.load(Ordering::Relaxed)
     }
 
-    /// Where the directory of worlds begins, and how many are in it.
-    pub fn directory(&self) -> (u64, u32) {
-        let worlds = self.worlds.load(Ordering::Acquire);
-        (self.directory.load(Ordering::Relaxed), worlds)
-    }
-
-    /// Says that.
-    pub fn set_directory(&self, start: u64, worlds: u32) {
-        self.directory.store(start, Ordering::Relaxed);
-        self.worlds.store(worlds, Ordering::Release);
-    }
-
     /// A number above this one that was not dealt before.
     pub fn ticket(&self, above: u32) -> u32 {
         let next = |last: u32| Some(last.max(above).saturating_add(1));
@@ -171,57 +142,17 @@ impl FirstPage {
     /// Whether all must end.
     #[inline]
     pub fn must_end(&self) -> bool {
-        self.end.load(Ordering::Relaxed) >= 2
+        self.ending.has_come()
     }
 
     /// Why all must end.
     pub fn end(&self) -> Option<End> {
-        let end = self.end.load(Ordering::Acquire);
-        let rank = self.end_rank.load(Ordering::Relaxed);
-        match end {
-            2 => {
-                let words = self.text.iter().map(|word| word.load(Ordering::Relaxed));
-                let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-                let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-                let what = String::from_utf8_lossy(bytes).into_owned();
-                Some(End::Died { rank, what })
-            }
-            3 => Some(End::Aborted {
-                rank,
-                code: self.end_code.load(Ordering::Relaxed) as i32,
-            }),
-            4 => Some(End::Stopped),
-            _ => None,
-        }
+        self.ending.why()
     }
 
     /// Says why all must end; the first to say so is believed.
     pub fn end_all(&self, end: &End) {
-        let claim = self
-            .end
-            .compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
-        if claim.is_err() {
-            return;
-        }
-        let value = match end {
-            End::Died { rank, what } => {
-                let mut bytes = what.as_bytes().to_vec();
-                bytes.resize(TEXT_WORDS * 4 - 1, 0);
-                bytes.push(0);
-                for (word, chunk) in self.text.iter().zip(bytes.as_chunks::<4>().0) {
-                    word.store(u32::from_le_bytes(*chunk), Ordering::Relaxed);
-                }
-                self.end_rank.store(*rank, Ordering::Relaxed);
-                2
-            }
-            End::Aborted { rank, code } => {
-                self.end_rank.store(*rank, Ordering::Relaxed);
-                self.end_code.store(*code as u32, Ordering::Relaxed);
-                3
-            }
-            End::Stopped => 4,
-        };
-        self.end.store(value, Ordering::Release);
+        self.ending.say(end);
     }
 }
 
@@ -267,26 +198,8 @@ mod tests {
 
     #[test]
     fn the_first_end_is_the_one_that_is_told() {
-        // A fresh page is all zeros.
-        let job = FirstPage {
-            magic: AtomicU64::new(0),
-            version: AtomicU32::new(0),
-            ranks: AtomicU32::new(0),
-            cores: AtomicU32::new(0),
-            single_copy: AtomicU32::new(0),
-            end: AtomicU32::new(0),
-            end_rank: AtomicU32::new(0),
-            end_code: AtomicU32::new(0),
-            bytes: AtomicU64::new(0),
-            free: AtomicU64::new(0),
-            ticket: AtomicU32::new(0),
-            worlds: AtomicU32::new(0),
-            directory: AtomicU64::new(0),
-            first: AtomicU32::new(0),
-            greeting: [const { AtomicU64::new(0) }; 2],
-            bridges: AtomicU64::new(0),
-            text: [const { AtomicU32::new(0) }; TEXT_WORDS],
-        };
+        // SAFETY: a fresh page is all zeros, and it holds atomics only.
+        let job: FirstPage = unsafe { std::mem::zeroed() };
         assert_eq!(job.ranks(), Err("it is another file"));
         job.begin((3, 4096), 2, true);
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));

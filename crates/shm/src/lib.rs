@@ -31,6 +31,7 @@
     allow(dead_code, reason = "what is not modelled is not there to use it")
 )]
 
+mod append;
 #[cfg(not(loom))]
 mod areas;
 #[cfg(not(loom))]
@@ -46,8 +47,10 @@ mod clocked;
 mod cpu_time;
 #[cfg(not(loom))]
 mod desk;
+mod directory;
 #[cfg(not(loom))]
 mod distance;
+mod ending;
 #[cfg(not(loom))]
 mod error;
 #[cfg(not(loom))]

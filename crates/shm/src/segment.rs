@@ -12,14 +12,16 @@ use corecast_mpi::launcher::{Answer, Question};
 use crate::asks::{self, NOTE_BYTES, Note};
 use crate::bridge::punch;
 use crate::desk::Desk;
+use crate::directory::{Entry, World};
+use crate::ending::End;
 use crate::error::ShmError;
-use crate::job::{End, FirstPage, Member};
+use crate::job::{FirstPage, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
 use crate::single_copy;
 use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
-use crate::worlds::{self, DIRECTORY_BYTES, Entry, WORLDS_MAX, World};
+use crate::worlds::{self, DIRECTORY_BYTES, WORLDS_MAX};
 
 const NAME: &CStr = c"corecast";
 
@@ -262,7 +264,7 @@ impl Segment {
             let what = "pwrite";
             return Err(ShmError::Memory { bytes, what, error });
         }
-        self.job().set_directory(*directory, count as u32 + 1);
+        self.job().directory.set(*directory, count as u32 + 1);
         self.joined.push(Joined { world, layout, map });
         Ok(first)
     }

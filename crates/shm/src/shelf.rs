@@ -5,32 +5,25 @@
 //! | bytes in use | who writes | length of name, of bytes | name .. | bytes .. | length of ... |
 //! ```
 //!
-//! An entry is there once `used` counts it. One rank writes at a time; who finds another one writing
-//! keeps nothing, so that nobody ever waits, not even for a rank that has died there.
+//! An entry is there once `used` counts it, and who finds another rank writing keeps nothing
+//! ([`crate::append`]).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use corecast_mpi::transport::Shelf;
 
+use crate::append::{Adder, Append};
 use crate::map::Map;
 
 /// Bytes of the shelf; memory is taken as it is used. Slots of 512 ranks, the most that are sought,
 /// take 1 MiB.
 pub const SHELF_BYTES: usize = 4 << 20;
 
-/// Bytes of [`Front`], and of an entry's two lengths.
+/// Bytes of [`Append`], and of an entry's two lengths.
 const FRONT_BYTES: usize = 64;
 const LENGTHS_BYTES: usize = 8;
 /// Bytes of entries.
 const ROOM: usize = SHELF_BYTES - FRONT_BYTES;
-
-/// The beginning of the shelf.
-#[repr(C, align(64))]
-struct Front {
-    used: AtomicU64,
-    is_busy: AtomicU32,
-}
 
 /// The shelf of a segment.
 pub struct SharedShelf {
@@ -44,21 +37,21 @@ impl SharedShelf {
         Self { map, offset }
     }
 
-    fn front(&self) -> &Front {
+    fn front(&self) -> &Append {
         // SAFETY: it lies there, and holds atomics only.
         unsafe { self.map.at(self.offset) }
     }
 
     /// The entries that are there.
     fn entries(&self) -> &[u8] {
-        let used = (self.front().used.load(Ordering::Acquire) as usize).min(ROOM);
+        let used = (self.front().used() as usize).min(ROOM);
         let address = self.map.address(self.offset + FRONT_BYTES, used);
         // SAFETY: the bytes lie there, and nobody changes what is counted as used.
         unsafe { std::slice::from_raw_parts(address, used) }
     }
 
-    /// Writes an entry behind those that are there; the caller is the only one that writes.
-    fn write(&self, name: &[u8], bytes: &[u8]) {
+    /// Writes an entry behind those that are there.
+    fn write(&self, adder: &Adder<'_>, name: &[u8], bytes: &[u8]) {
         let used = self.entries().len();
         let parts = [
             &(name.len() as u32).to_le_bytes()[..],
@@ -78,8 +71,7 @@ impl SharedShelf {
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), into, part.len()) };
             at += part.len();
         }
-        let used = (used + length) as u64;
-        self.front().used.store(used, Ordering::Release);
+        adder.publish((used + length) as u64);
     }
 }
 
@@ -108,13 +100,11 @@ impl Shelf for SharedShelf {
     }
 
     fn put(&self, name: &[u8], bytes: &[u8]) {
-        if self.front().is_busy.swap(1, Ordering::Acquire) != 0 {
-            return;
+        if let Some(adder) = self.front().adder()
+            && self.get(name).is_none()
+        {
+            self.write(&adder, name, bytes);
         }
-        if self.get(name).is_none() {
-            self.write(name, bytes);
-        }
-        self.front().is_busy.store(0, Ordering::Release);
     }
 }
 
@@ -162,7 +152,7 @@ mod tests {
         assert_eq!(one.get(b"more"), None);
         // A rank that died while it wrote.
         let [one, other] = two();
-        one.front().is_busy.store(1, Ordering::Relaxed);
+        one.front().damage(0, true);
         other.put(b"a", b"first");
         assert_eq!(other.get(b"a"), None);
     }
@@ -171,7 +161,7 @@ mod tests {
     fn what_others_wrote_there_is_no_crash() {
         let [one, other] = two();
         one.put(b"a", b"first");
-        one.front().used.store(u64::MAX, Ordering::Relaxed);
+        one.front().damage(u64::MAX, false);
         assert_eq!(other.get(b"b"), None);
         assert!(other.get(b"a").is_some());
     }

@@ -5,60 +5,18 @@
 //! themselves laid out as those of the first world, in the same file, behind everything that was taken
 //! before. Between a rank of it and every older one there is a *bridge*, a ring each way; it is mapped by
 //! the ranks that speak to each other, and takes memory once they do.
-//! A directory of all such worlds, which the launcher writes, tells any rank where a bridge lies.
+//! A directory of all such worlds ([`crate::directory`]) tells any rank where a bridge lies.
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
+use crate::directory::{Entry, World};
 use crate::layout::Room;
 use crate::ring::{self, CONTROL_BYTES, SLOTS_BYTES};
 
 /// Most worlds that join a job.
 pub const WORLDS_MAX: u32 = 1 << 16;
 
-/// An entry of the directory.
-#[repr(C)]
-pub struct Entry {
-    first: AtomicU32,
-    ranks: AtomicU32,
-    start: AtomicU64,
-}
-
 /// Bytes of the directory.
 pub const DIRECTORY_BYTES: usize = WORLDS_MAX as usize * size_of::<Entry>();
-
-/// Where a world lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct World {
-    /// The number of its first rank.
-    pub first: u32,
-    /// How many there are.
-    pub ranks: u32,
-    /// Where its layout begins in the file.
-    pub start: u64,
-}
-
-impl Entry {
-    pub fn set(&self, world: World) {
-        self.first.store(world.first, Ordering::Relaxed);
-        self.ranks.store(world.ranks, Ordering::Relaxed);
-        self.start.store(world.start, Ordering::Relaxed);
-    }
-
-    pub fn get(&self) -> World {
-        World {
-            first: self.first.load(Ordering::Relaxed),
-            ranks: self.ranks.load(Ordering::Relaxed),
-            start: self.start.load(Ordering::Relaxed),
-        }
-    }
-}
-
-impl World {
-    pub fn has(&self, rank: u32) -> bool {
-        rank.wrapping_sub(self.first) < self.ranks
-    }
-}
 
 /// Bytes of a bridge's pools: packets of any length that a world sends fit in.
 pub fn pool_bytes() -> usize {
