@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of a partitioned message, which the sender and the message itself see.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(test), forbid(unsafe_code))]
 
+#[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::{Class, Error, Result};
 
@@ -111,6 +115,7 @@ impl Partitions {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 
@@ -146,5 +151,62 @@ mod tests {
         assert_eq!(parts.ready.iter().filter_map(OnceLock::get).count(), 1);
         let received = Partitions::new(i32::MAX as usize, false);
         assert!(received.ready.is_empty() && !received.has_arrived(7).expect("a part"));
+    }
+}
+
+/// Every order in which threads can make parts ready while the message looks (`cargo xtask loom`).
+#[cfg(test)]
+#[cfg(loom)]
+mod models {
+    use loom::cell::UnsafeCell;
+    use loom::thread;
+
+    use super::*;
+
+    struct Message {
+        parts: Arc<Partitions>,
+        contents: [UnsafeCell<u32>; 2],
+    }
+
+    // SAFETY: a part is written before it is ready, and read when all are; the model is about that.
+    unsafe impl Sync for Message {}
+
+    impl Message {
+        fn make_ready(&self, part: usize) {
+            // SAFETY: the part is not ready.
+            self.contents[part].with_mut(|it| unsafe { *it = 7 });
+            self.parts.set_ready(part as i32).expect("the first time");
+        }
+    }
+
+    #[test]
+    fn what_is_sent_when_all_parts_are_ready_is_what_threads_wrote() {
+        loom::model(|| {
+            let parts = Partitions::new(2, true);
+            // Marks are made by the first part of all, behind a lock of which loom knows nothing.
+            parts.start();
+            for part in [0, 1] {
+                parts.set_ready(part).expect("the first time");
+            }
+            parts.end();
+            parts.start();
+            let message = Arc::new(Message {
+                parts,
+                contents: [UnsafeCell::new(0), UnsafeCell::new(0)],
+            });
+            let other = Arc::clone(&message);
+            let other = thread::spawn(move || other.make_ready(0));
+            message.make_ready(1);
+            if !message.parts.has_left() {
+                let read = |it: &UnsafeCell<u32>| {
+                    // SAFETY: all parts are ready.
+                    it.with(|it| unsafe { *it })
+                };
+                assert_eq!(message.contents.each_ref().map(read), [7, 7]);
+            }
+            other.join().expect("no panic");
+            assert!(!message.parts.has_left());
+            assert!(message.parts.set_ready(0).is_err(), "ready already");
+        });
     }
 }

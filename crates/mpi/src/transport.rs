@@ -5,7 +5,11 @@
 //! datatypes or communicators. Shared memory is one, a simulated chip another; [`Alone`] is the one
 //! of a program that was started without others.
 
+#[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU64, Ordering};
 
 pub use corecast_core::shelf::Shelf;
 
@@ -332,9 +336,12 @@ pub trait Boards {
 /// Communicators that can use the boards at the same time, each an equal share of lines and bytes.
 pub const BOARD_SHARES: usize = 8;
 
-/// Lines that a board should have: for each share one for every post that can lie unread, 128, and one
+/// Lines that a board should have: for each share one for every post that can lie unread, and one
 /// that says what was read. With fewer, communicators do without boards.
-pub const BOARD_LINES: usize = BOARD_SHARES * (128 + 1);
+pub const BOARD_LINES: usize = BOARD_SHARES * (BOARD_POSTS + 1);
+
+/// Posts of a share that can lie unread; in a model few, so that they go round.
+const BOARD_POSTS: usize = if cfg!(loom) { 4 } else { 128 };
 
 /// Bytes of a line beside its flag.
 pub const LINE_PAYLOAD: usize = 56;

@@ -26,13 +26,13 @@ const LINES: usize = BOARD_LINES / LANES;
 pub const SLOTS: usize = LINES - 1;
 
 /// Posts that a rank may write before it has read the first of them: while one reads, another writes.
-pub const AHEAD: u64 = 8;
+pub const AHEAD: u64 = if cfg!(loom) { 1 } else { 8 };
 
 /// Most ranks of a communicator with a lane: every rank looks at the line of every other.
 pub const RANKS_MAX: usize = 64;
 
 /// Looks at a line before other messages are looked after.
-const LOOKS: u32 = 64;
+const LOOKS: u32 = if cfg!(loom) { 1 } else { 64 };
 
 /// What a rank offers for a communicator, and in the end what all its ranks have agreed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -385,5 +385,140 @@ mod tests {
         assert_eq!(lanes.offer().lanes, 0, "the first has not ended");
         assert_eq!(lanes.settle(first, true), Some(1));
         assert_eq!(lanes.offer().lanes, 0b100);
+    }
+}
+
+/// Every order in which two ranks can come to each other's posts (`cargo xtask loom`): nobody writes what
+/// another reads, and who sees a flag sees what it stands for, while posts go round.
+#[cfg(test)]
+#[cfg(loom)]
+mod models {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    struct Memory {
+        lines: [Vec<Line>; 2],
+        /// In the place of the bytes of slots.
+        slots: [[UnsafeCell<u64>; SLOTS]; 2],
+    }
+
+    // SAFETY: who may read and write slots is what the models are about.
+    unsafe impl Sync for Memory {}
+
+    impl Memory {
+        fn new() -> Arc<Self> {
+            let lines = || (0..BOARD_LINES).map(|_| Line::default()).collect();
+            let slots = || std::array::from_fn(|_| UnsafeCell::new(0));
+            Arc::new(Self {
+                lines: [lines(), lines()],
+                slots: [slots(), slots()],
+            })
+        }
+    }
+
+    struct Here(Arc<Memory>);
+
+    impl Boards for Here {
+        fn lines(&self, rank: u32) -> &[Line] {
+            &self.0.lines[rank as usize]
+        }
+
+        fn bytes(&self) -> usize {
+            LANES * SLOTS * 1024
+        }
+
+        fn data(&self, _rank: u32) -> *mut u8 {
+            std::ptr::null_mut()
+        }
+
+        fn wake(&mut self, _ranks: &[u32]) {}
+
+        fn await_line(&mut self, _rank: u32, _line: usize, _flag: u64) {
+            thread::yield_now();
+        }
+    }
+
+    struct Rank {
+        lane: Lane,
+        boards: Here,
+    }
+
+    impl Rank {
+        fn new(me: u32, memory: &Arc<Memory>) -> Self {
+            let boards = Here(Arc::clone(memory));
+            let lane = Lane::new(&boards, &Group::new(vec![0, 1]), me, (1, 0));
+            Self {
+                lane: lane.expect("enough for two ranks"),
+                boards,
+            }
+        }
+
+        fn post(&mut self, number: u64) {
+            let Self { lane, boards } = self;
+            while !lane.has_room(number, boards) {}
+            let slot = &boards.0.slots[lane.rank()][number as usize % SLOTS];
+            // SAFETY: there is room, so that nobody reads it.
+            slot.with_mut(|slot| unsafe { *slot = number });
+            lane.mail(lane.rank(), number).put(&number.to_ne_bytes());
+            lane.post(number, boards);
+        }
+
+        fn take(&mut self, number: u64) {
+            let Self { lane, boards } = self;
+            let other = 1 - lane.rank();
+            while !lane.has_come(other, number, boards) {}
+            let slot = &boards.0.slots[other][number as usize % SLOTS];
+            // SAFETY: its flag is raised, and it is read before it is said to be.
+            assert_eq!(slot.with(|slot| unsafe { *slot }), number);
+            let mut bytes = [0; 8];
+            lane.mail(other, number).get(&mut bytes);
+            assert_eq!(u64::from_ne_bytes(bytes), number);
+        }
+    }
+
+    const POSTS: u64 = SLOTS as u64 + 1;
+
+    fn model(does: [fn(&mut Rank); 2]) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(move || {
+            let memory = Memory::new();
+            let [mut one, mut other] = [0, 1].map(|rank| Rank::new(rank, &memory));
+            let thread = thread::spawn(move || does[1](&mut other));
+            does[0](&mut one);
+            thread.join().expect("no panic");
+        });
+    }
+
+    /// Both post as far ahead of what they take as they may.
+    fn exchanges(rank: &mut Rank) {
+        for number in 0..POSTS + AHEAD {
+            if number < POSTS {
+                rank.post(number);
+            }
+            if let Some(behind) = number.checked_sub(AHEAD) {
+                rank.take(behind);
+            }
+        }
+    }
+
+    #[test]
+    fn what_both_post_tells_what_they_have_read() {
+        model([exchanges, exchanges]);
+    }
+
+    #[test]
+    fn who_posts_nothing_says_what_it_has_read() {
+        let posts: fn(&mut Rank) = |rank| (0..POSTS).for_each(|number| rank.post(number));
+        let takes: fn(&mut Rank) = |rank| {
+            for number in 0..POSTS {
+                rank.take(number);
+                rank.lane.say_read(number + 1, &mut rank.boards);
+            }
+        };
+        model([posts, takes]);
     }
 }
