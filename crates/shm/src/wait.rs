@@ -78,16 +78,12 @@ fn wait_while_asleep(word: &AtomicU32, longest: Duration) {
     unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, 1, limit) };
 }
 
-/// Sleeps while a word has this value, for a tenth of a second at most, or without reason less long.
+/// Sleeps until woken while a word has this value, or without reason less long.
 #[cfg(not(loom))]
 pub fn wait_while(word: &AtomicU32, value: u32) {
-    let limit = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 100_000_000,
-    };
-    let (word, limit) = (word.as_ptr(), &raw const limit);
-    // SAFETY: the word and the limit live as long as the call.
-    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, limit) };
+    let (word, for_ever) = (word.as_ptr(), std::ptr::null::<libc::timespec>());
+    // SAFETY: the word lives as long as the call.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAIT, value, for_ever) };
 }
 
 /// Wakes whoever sleeps on a word.
@@ -132,6 +128,13 @@ fn wake_sleeper(word: &AtomicU32) {
 }
 
 /// Gives the core to whoever else wants it.
+#[cfg(loom)]
+pub fn hand_over() {
+    loom::thread::yield_now();
+}
+
+/// Gives the core to whoever else wants it.
+#[cfg(not(loom))]
 pub fn hand_over() {
     // SAFETY: the call has no arguments.
     unsafe { libc::sched_yield() };
