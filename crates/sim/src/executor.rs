@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use corecast_core::{EventHash, Limits, Time};
 
@@ -55,12 +55,24 @@ pub struct Kernel {
     /// Timed wake-ups later than now; those of one time in order of request. Tasks in lockstep
     /// share a time, so there are fewer times than tasks.
     timed: RefCell<BTreeMap<Time, VecDeque<TaskIdx>>>,
+    /// The first of these times; the last of all if there is none.
+    first: Cell<Time>,
     /// Those of the time that is now.
     due: RefCell<VecDeque<TaskIdx>>,
     /// Empty queues of times that have passed, for times to come.
     spare: RefCell<Vec<VecDeque<TaskIdx>>>,
     ready: RefCell<VecDeque<TaskIdx>>,
     events: Cell<EventHash>,
+    limits: Limits,
+    /// By this a future knows that its task does nothing beside it.
+    alone: Waker,
+}
+
+/// Wakes nobody: tasks wake each other through the kernel.
+struct Alone;
+
+impl Wake for Alone {
+    fn wake(self: Arc<Self>) {}
 }
 
 impl Kernel {
@@ -118,7 +130,33 @@ impl Kernel {
             let mut timed = self.timed.borrow_mut();
             let spare = || self.spare.borrow_mut().pop().unwrap_or_default();
             timed.entry(time).or_insert_with(spare).push_back(task);
+            self.first.set(self.first.get().min(time));
         }
+    }
+
+    /// Moves the clock to `time` for the current task, if nothing else can happen before that task would
+    /// be resumed then: that is an event as any other, without the way through the queues and back into
+    /// the task.
+    fn go_on(&self, time: Time) -> bool {
+        let events = self.events();
+        let is_next = time < self.first.get()
+            && self.ready.borrow().is_empty()
+            && self.due.borrow().is_empty();
+        // What ends a run is found by the loop.
+        let may_end = self.is_beyond(time)
+            || events >= self.limits.events
+            || events.is_multiple_of(STOP_EVERY);
+        if !is_next || may_end {
+            return false;
+        }
+        self.now.set(time);
+        self.record(self.current());
+        true
+    }
+
+    /// Whether a run ends before this time. The last time stands for all that are later.
+    fn is_beyond(&self, time: Time) -> bool {
+        time > self.limits.time || time == Time::MAX
     }
 
     fn record(&self, task: TaskIdx) {
@@ -139,11 +177,15 @@ pub struct Sleep<'k> {
 impl Future for Sleep<'_> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         if self.kernel.now() >= self.until {
             return Poll::Ready(());
         }
         if !self.requested {
+            let is_alone = context.waker().will_wake(&self.kernel.alone);
+            if is_alone && self.kernel.go_on(self.until) {
+                return Poll::Ready(());
+            }
             self.requested = true;
             self.kernel.wake_at(self.kernel.current(), self.until);
         }
@@ -159,7 +201,6 @@ pub struct Executor<'a> {
     tasks: Vec<Option<Task<'a>>>,
     /// Tasks whose end the run does not wait for.
     services: Vec<bool>,
-    limits: Limits,
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -171,16 +212,18 @@ impl<'a> Executor<'a> {
             now: Cell::new(Time::ZERO),
             current: Cell::new(0),
             timed: RefCell::default(),
+            first: Cell::new(Time::MAX),
             due: RefCell::default(),
             spare: RefCell::default(),
             ready: RefCell::default(),
             events: Cell::default(),
+            limits,
+            alone: Waker::from(Arc::new(Alone)),
         };
         Self {
             kernel: Rc::new(kernel),
             tasks: Vec::new(),
             services: Vec::new(),
-            limits,
             stop: None,
         }
     }
@@ -223,7 +266,8 @@ impl<'a> Executor<'a> {
     /// Runs until every task has finished or nothing more can happen.
     pub fn run(&mut self) -> Outcome {
         let mut unfinished = self.services.iter().filter(|&&service| !service).count();
-        let mut context = Context::from_waker(Waker::noop());
+        let kernel = Rc::clone(&self.kernel);
+        let mut context = Context::from_waker(&kernel.alone);
         while unfinished > 0 {
             let Some(index) = self.next_task() else {
                 return match self.kernel.next_wake() {
@@ -237,7 +281,7 @@ impl<'a> Executor<'a> {
             let Some(task) = &mut self.tasks[index as usize] else {
                 continue;
             };
-            if self.kernel.events() >= self.limits.events {
+            if self.kernel.events() >= self.kernel.limits.events {
                 return Outcome::EventLimit;
             }
             self.kernel.current.set(index);
@@ -262,12 +306,13 @@ impl<'a> Executor<'a> {
             let mut timed = self.kernel.timed.borrow_mut();
             let first = timed.first_entry()?;
             let time = *first.key();
-            // The last time stands for all that are later.
-            if time > self.limits.time || time == Time::MAX {
+            if self.kernel.is_beyond(time) {
                 return None;
             }
             self.kernel.now.set(time);
             let passed = std::mem::replace(&mut *due, first.remove());
+            let next = timed.keys().next();
+            self.kernel.first.set(next.copied().unwrap_or(Time::MAX));
             // A queue of all ranks at once is not kept for ever.
             if passed.capacity() <= SPARE_TASKS {
                 self.kernel.spare.borrow_mut().push(passed);

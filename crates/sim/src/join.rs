@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Two things at once inside one task.
+//! Two things at once inside one task. Neither of them is alone there, and may move the clock on its own: so
+//! they see another waker than the task.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 /// Drives both futures and returns when both have finished.
 ///
@@ -20,14 +21,15 @@ use std::task::Poll;
 pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     let (mut a, mut b) = (pin!(a), pin!(b));
     let (mut a_done, mut b_done) = (None, None);
-    poll_fn(move |context| {
+    let mut context = Context::from_waker(Waker::noop());
+    poll_fn(move |_| {
         if a_done.is_none()
-            && let Poll::Ready(value) = a.as_mut().poll(context)
+            && let Poll::Ready(value) = a.as_mut().poll(&mut context)
         {
             a_done = Some(value);
         }
         if b_done.is_none()
-            && let Poll::Ready(value) = b.as_mut().poll(context)
+            && let Poll::Ready(value) = b.as_mut().poll(&mut context)
         {
             b_done = Some(value);
         }
@@ -56,8 +58,10 @@ pub async fn join<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
 /// ```
 pub async fn race<A: Future, B: Future>(a: A, b: B) {
     let (mut a, mut b) = (pin!(a), pin!(b));
-    poll_fn(move |context| {
-        let is_done = a.as_mut().poll(context).is_ready() || b.as_mut().poll(context).is_ready();
+    let mut context = Context::from_waker(Waker::noop());
+    poll_fn(move |_| {
+        let is_done =
+            a.as_mut().poll(&mut context).is_ready() || b.as_mut().poll(&mut context).is_ready();
         if is_done {
             Poll::Ready(())
         } else {
