@@ -37,6 +37,8 @@ pub struct MpbCourier<C> {
     holds_part: bool,
     /// Where the next payload lies.
     address: u64,
+    /// What was waited for last: its memory is used again.
+    waits: Vec<Wait>,
 }
 
 impl<C: Core> MpbCourier<C> {
@@ -55,6 +57,7 @@ impl<C: Core> MpbCourier<C> {
             has_room,
             holds_part: false,
             address: SCRATCH_BYTES,
+            waits: Vec::new(),
         }
     }
 
@@ -116,19 +119,23 @@ impl<C: Core> MpbCourier<C> {
     }
 
     /// The flags that are waited for; the first one says what the rank waits for if nothing comes.
-    fn waits(&self, blocked: Option<Blocked>) -> Vec<Wait> {
+    fn waits(&mut self, blocked: Option<Blocked>) -> Vec<Wait> {
         let me = self.core.id();
-        let others = (0..self.core.cores()).map(Rank).filter(|&rank| rank != me);
         let until = Until::Is(1);
-        let mut waits: Vec<Wait> = Vec::new();
-        for peer in others {
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.clear();
+        waits.reserve(2 * self.lines.len());
+        for (peer, line) in (0..).map(Rank).zip(&self.lines) {
+            if peer == me {
+                continue;
+            }
             waits.push(Wait {
                 flag: Flag::sent(peer),
                 until,
                 peer,
                 awaits: Await::Recv,
             });
-            if self.lines[peer.index()].is_some() {
+            if line.is_some() {
                 waits.push(Wait {
                     flag: Flag::ready(peer),
                     until,
@@ -244,7 +251,9 @@ impl<C: Core> InTurns for MpbCourier<C> {
         self.core.at_call(None, blocked.step);
         let waits = self.waits(Some(blocked));
         let index = self.core.poll(&waits).await?;
-        self.advance(waits[index].flag).await;
+        let flag = waits[index].flag;
+        self.waits = waits;
+        self.advance(flag).await;
         Ok(())
     }
 }
@@ -293,12 +302,14 @@ impl<C: Core> Courier for MpbCourier<C> {
 
     async fn look(&mut self) -> Result<(), RunError> {
         self.core.check()?;
-        for wait in self.waits(None) {
+        let waits = self.waits(None);
+        for wait in &waits {
             let value = self.core.flag(self.core.id(), wait.flag).await;
             if wait.until.holds(value) {
                 self.advance(wait.flag).await;
             }
         }
+        self.waits = waits;
         self.progress().await;
         Ok(())
     }

@@ -210,7 +210,7 @@ impl Core for SimCore {
         let until = self.now() + moved.held.time;
         self.account_held(moved.held, until, Cause::Handshake);
         self.spend_until(moved.end, Cause::Handshake).await;
-        tiles.flag(at, flag).0
+        tiles.flag_value(at, flag)
     }
 
     /// Reads one flag after the other, each at the end of its turn.
@@ -228,9 +228,11 @@ impl Core for SimCore {
         };
         loop {
             let fulfilled = waits.iter().enumerate().filter_map(|(index, wait)| {
-                let (value, since) = tiles.flag(self.rank, wait.flag);
-                let is_fulfilled = wait.until.holds(value);
-                is_fulfilled.then(|| (read_at(index, since), index, since))
+                let value = tiles.flag_value(self.rank, wait.flag);
+                wait.until.holds(value).then(|| {
+                    let (_, since) = tiles.flag(self.rank, wait.flag);
+                    (read_at(index, since), index, since)
+                })
             });
             if let Some((time, index, since)) = fulfilled.min() {
                 // A program that receives from anybody does not say for whom it waits.

@@ -41,8 +41,9 @@ pub(crate) struct Tiles {
     pub payload_bytes: usize,
     /// Payload of every core's buffer.
     pub buffers: RefCell<Vec<Vec<u8>>>,
-    /// Per core its flags: the value and since when.
-    flags: Vec<Cell<(u8, Time)>>,
+    /// Per core its flags, which are read far more often than set, and since when each is what it is.
+    flags: Vec<Cell<u8>>,
+    set_at: Vec<Cell<Time>>,
     /// Rung when a flag of the core is set.
     pub bells: Bells,
     /// Messages that are announced and not delivered, in order, per pair.
@@ -119,7 +120,8 @@ impl Tiles {
             seed: options.seed,
             payload_bytes,
             buffers: RefCell::new(vec![vec![0; payload_bytes]; ranks as usize]),
-            flags: vec![Cell::new((0, Time::ZERO)); flags as usize],
+            flags: vec![Cell::new(0); flags as usize],
+            set_at: vec![Cell::new(Time::ZERO); flags as usize],
             announced: RefCell::default(),
             watchers: RefCell::default(),
             plan: RefCell::default(),
@@ -155,19 +157,27 @@ impl Tiles {
         Rc::clone(plan)
     }
 
-    fn flag_cell(&self, at: Rank, flag: Flag) -> &Cell<(u8, Time)> {
-        &self.flags[(at.0 * (2 * self.ranks + OTHER_FLAGS) + flag.0) as usize]
+    fn flag_place(&self, at: Rank, flag: Flag) -> usize {
+        (at.0 * (2 * self.ranks + OTHER_FLAGS) + flag.0) as usize
     }
 
     /// A flag's value, and since when it has it.
     pub(crate) fn flag(&self, at: Rank, flag: Flag) -> (u8, Time) {
-        self.flag_cell(at, flag).get()
+        let place = self.flag_place(at, flag);
+        (self.flags[place].get(), self.set_at[place].get())
+    }
+
+    /// A flag's value.
+    pub(crate) fn flag_value(&self, at: Rank, flag: Flag) -> u8 {
+        self.flags[self.flag_place(at, flag)].get()
     }
 
     /// Sets a flag now.
     pub(crate) fn set_flag(&self, at: Rank, flag: Flag, value: u8) {
         let now = self.kernel.now();
-        self.flag_cell(at, flag).set((value, now));
+        let place = self.flag_place(at, flag);
+        self.flags[place].set(value);
+        self.set_at[place].set(now);
         self.bells.ring_at(at.index(), now);
         let watchers = self.watchers.borrow();
         for &(_, watcher) in watchers.range((at, Rank(0))..=(at, Rank(u32::MAX))) {
