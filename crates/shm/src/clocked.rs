@@ -13,6 +13,7 @@ use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Want
 use corecast_mpi::{Class, Error, Result, calls};
 
 use crate::ending::End;
+use crate::child::{is_child, mark_children};
 use crate::error::ShmError;
 use crate::job::{FirstPage, Member};
 use crate::layout::Layout;
@@ -41,8 +42,6 @@ pub struct ClockedPort {
     layout: Layout,
     map: Arc<Map>,
     terms: Terms,
-    /// Its process: a child that `fork` made is another one.
-    process: u32,
     /// Bytes of items that are not handed over.
     written: usize,
     /// Computed since the last item.
@@ -69,9 +68,9 @@ impl ClockedPort {
     pub(crate) fn new(layout: Layout, map: Map, rank: u32) -> std::result::Result<Self, ShmError> {
         // SAFETY: it lies there, and holds atomics only.
         let member: &Member = unsafe { map.at(layout.rank(rank)) };
-        let process = std::process::id();
-        let entered = member.enter(process);
+        let entered = member.enter(std::process::id());
         entered.map_err(|state| ShmError::Taken { rank, state })?;
+        mark_children();
         // SAFETY: as above.
         let mailbox: &Mailbox = unsafe { map.at(layout.mailbox(rank)) };
         let terms = mailbox.terms();
@@ -83,7 +82,6 @@ impl ClockedPort {
             layout,
             map: Arc::new(map),
             terms,
-            process,
             written: 0,
             computed_ps: 0,
             now_ps: 0,
@@ -173,7 +171,7 @@ impl ClockedPort {
     }
 
     fn hand_over(&mut self, errand: Errand<'_>) -> Result<()> {
-        if std::process::id() != self.process {
+        if is_child() {
             self.refuse_child();
         }
         if self.is_asked {
@@ -366,7 +364,7 @@ impl Transport for ClockedPort {
 
     fn finish(&mut self) {
         // A child that fork made, and that exits, has no end to tell.
-        if self.depth == 0 && std::process::id() != self.process {
+        if self.depth == 0 && is_child() {
             return;
         }
         let counts = write_counts(&self.counts);

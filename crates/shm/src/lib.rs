@@ -43,6 +43,8 @@ mod boards;
 #[cfg(not(loom))]
 mod bridge;
 #[cfg(not(loom))]
+mod child;
+#[cfg(not(loom))]
 mod clocked;
 mod cpu_time;
 #[cfg(not(loom))]
