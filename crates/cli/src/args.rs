@@ -476,6 +476,9 @@ pub struct Pingpong {
     /// Sizes, such as 64, 8K, 4,64 or 1..1M:x2
     #[arg(long, value_name = "SIZES", default_value = "4..8K:x2")]
     pub bytes: String,
+    /// When a round trip ends at the latest.
+    #[command(flatten)]
+    pub limits: LimitArgs,
     /// Draw half a round trip against the size, a line per rank
     #[arg(long, value_name = "FILE.svg|pdf|png", help_heading = "Output")]
     pub plot: Option<String>,

@@ -27,6 +27,7 @@ impl Pingpong {
         Ok(corecast_study::Pingpong {
             chip,
             machine: self.place.machine,
+            limits: self.limits.on(self.place.machine)?,
             from: self.from,
             to: to.transpose()?,
             sizes: size::list("--bytes", &self.bytes)?,

@@ -81,13 +81,7 @@ impl From<StudyError> for Failure {
             StudyError::Rank { end, rank, ranks } => {
                 no_rank(&format!("--{end}"), &rank.to_string(), *ranks)
             }
-            StudyError::RoundTrip(error) if error.is_limit() => {
-                let mut failure = Self::library(error);
-                failure.code = 3;
-                failure.help(
-                    "a round trip has the limits that runs have if none are given; ask for fewer bytes",
-                )
-            }
+            StudyError::RoundTrip(why) => run(&error, true, why),
             StudyError::PlaysWithItself { .. } => {
                 option("--to").help("name another rank than --from")
             }

@@ -70,8 +70,11 @@ fn a_rank_that_is_late_makes_the_others_wait_and_a_limit_ends_them() {
 
 #[test]
 fn a_round_trip_takes_time() {
-    let time = round_trip([Rank(0), Rank(1)], 64, 10).expect("two threads");
+    let trip = |limit| round_trip([Rank(0), Rank(1)], 64, 10, limit);
+    let time = trip(Time::MAX).expect("two threads");
     assert!(time > Time::ZERO && time < Time::MAX);
+    let (limit, blocked) = (Time::from_ps(1), Vec::new());
+    assert_eq!(trip(limit), Err(RunError::TimeLimit { limit, blocked }));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A message there and one back.
 
-use corecast_core::{Rank, Time};
+use corecast_core::{Limits, Rank, Time};
 
 use crate::error::RunError;
 use crate::job::RunOptions;
@@ -55,6 +55,7 @@ pub fn there_and_back(
     [from, to]: [Rank; 2],
     bytes: u64,
     times: u32,
+    limits: Limits,
 ) -> Result<Time, RunError> {
     let game = PingPong {
         from,
@@ -62,6 +63,10 @@ pub fn there_and_back(
         bytes,
         times,
     };
-    let run = machine.run_steps(ranks, &game, &RunOptions::default())?;
+    let options = RunOptions {
+        limits,
+        ..RunOptions::default()
+    };
+    let run = machine.run_steps(ranks, &game, &options)?;
     Ok(run.outputs[from.index()])
 }

@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use corecast_core::{Rank, Schedule, Time, in_one_stream};
 use corecast_machine::{
-    Endpoint, Held, Job, Machine, Program, Programs, Report, RunError, RunOptions, interpreter,
+    Endpoint, Held, Job, Limits, Machine, Program, Programs, Report, RunError, RunOptions,
+    interpreter,
 };
 use corecast_mpi::Group;
 use corecast_mpi::collective::plan::{self, Layout};
@@ -60,6 +61,7 @@ impl<'a, M: Programs> MpiMachine<'a, M> {
         pair: [Rank; 2],
         bytes: u64,
         times: u32,
+        limits: Limits,
     ) -> Result<Time, RunError> {
         let game = PingPong {
             pair,
@@ -67,7 +69,10 @@ impl<'a, M: Programs> MpiMachine<'a, M> {
             times,
             eager_max: self.eager_max,
         };
-        let options = RunOptions::default();
+        let options = RunOptions {
+            limits,
+            ..RunOptions::default()
+        };
         let run = self.machine.run_programs(ranks, &game, &options)?;
         Ok(run.outputs[pair[0].index()])
     }

@@ -3,7 +3,7 @@
 
 use corecast_core::{Collective, Rank, Request, Time, algorithm};
 use corecast_machine::conformance::{same_bytes_as_oracle, uneven_exchanges_as_oracle};
-use corecast_machine::{Job, Machine, Oracle};
+use corecast_machine::{Job, Limits, Machine, Oracle};
 use corecast_mpi_sim::MpiMachine;
 
 #[test]
@@ -31,7 +31,7 @@ fn messages_of_several_packets_come() {
 fn a_round_trip_is_between_two_ranks_of_several() {
     let machine = MpiMachine::new(&Oracle, 64);
     for bytes in [0, 64, 1000] {
-        let time = machine.round_trip(5, [Rank(3), Rank(1)], bytes, 2);
+        let time = machine.round_trip(5, [Rank(3), Rank(1)], bytes, 2, Limits::default());
         assert!(time.expect("both are there") < Time::MAX);
     }
 }

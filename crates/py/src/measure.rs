@@ -27,6 +27,8 @@ struct Messages {
     start: u32,
     to: Option<Vec<u32>>,
     bytes: Vec<u64>,
+    limit_events: Option<u64>,
+    limit_ns: Option<u64>,
 }
 
 #[pymethods]
@@ -46,6 +48,7 @@ impl Pingpong {
             from: of.start,
             to: of.to,
             sizes: of.bytes,
+            limits: plan::limits(of.limit_events, of.limit_ns),
         };
         let played = wait_for(py, Meter::new(), progress, move |meter| plan.play(meter))?;
         let played = played.map_err(Refusal::from)?;

@@ -369,8 +369,6 @@ fn run(
         RunError::OutOfMemory { .. } => {
             refusal.help("use fewer bytes, or more private memory: memory__private=...")
         }
-        // Round trips have no limits of their callers'.
-        error if error.is_limit() && algorithm.is_none() => refusal.help("play smaller messages"),
         error if error.is_limit() => {
             refusal.help("raise `limit_ns` or `limit_events` if the run needs longer")
         }

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use corecast_core::Rank;
-use corecast_machine::Time;
+use corecast_machine::{Limits, Time};
 use serde::Serialize;
 
 use crate::chips::ChipChoice;
@@ -42,6 +42,8 @@ pub struct Pingpong {
     pub to: Option<Vec<u32>>,
     /// Sizes in bytes.
     pub sizes: Vec<u64>,
+    /// When a round trip, with those that are repeated for it, ends at the latest.
+    pub limits: Limits,
 }
 
 /// Half a round trip of one size between one pair of ranks.
@@ -125,6 +127,7 @@ impl Pingpong {
             from: 0,
             to: None,
             sizes: (2..=13).map(|exponent| 1 << exponent).collect(),
+            limits: Limits::default(),
         }
     }
 
@@ -148,7 +151,7 @@ impl Pingpong {
                     return Err(StudyError::Stopped);
                 }
                 let pair = [Rank(self.from), Rank(to)];
-                let there_and_back = machine.round_trip(pair, bytes);
+                let there_and_back = machine.round_trip(pair, bytes, self.limits);
                 let there_and_back = there_and_back.map_err(StudyError::RoundTrip)?;
                 progress.done();
                 points.push(PingpongPoint {

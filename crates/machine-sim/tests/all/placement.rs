@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use corecast_chip::{Chip, NetworkSpec};
 use corecast_core::{Collective, LinkId, Rank, Request, Routes, algorithm, verify};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, Report, RunOptions, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunOptions, Time};
 use corecast_machine_sim::SimMachine;
 
 fn placed(name: &str, placement: &str) -> Chip {
@@ -61,7 +61,8 @@ fn a_list_of_what_holds_anyway_changes_nothing() {
 /// Half a round trip between the only two ranks.
 fn one_way(chip: &Chip, bytes: u64) -> Time {
     let pair = [Rank(0), Rank(1)];
-    let time = there_and_back(&SimMachine::new(chip), 2, pair, bytes, 3).expect("runs");
+    let limits = Limits::default();
+    let time = there_and_back(&SimMachine::new(chip), 2, pair, bytes, 3, limits).expect("runs");
     Time::from_ps(time.ps() / 2)
 }
 

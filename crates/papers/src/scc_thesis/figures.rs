@@ -2,8 +2,8 @@
 //! Figures 5 and 9 to 20, from our runs.
 
 use corecast_core::Rank;
-use corecast_machine::Watch;
 use corecast_machine::pingpong::there_and_back;
+use corecast_machine::{Limits, Watch};
 use corecast_machine_sim::SimMachine;
 use corecast_render::{LineChart, Scale, Series};
 
@@ -102,7 +102,8 @@ fn figure5() -> Result<Figure, PaperError> {
     let mut series = Vec::new();
     for core in [1, 2, 10, 37, 47] {
         let point = |&bytes: &u64| {
-            let time = there_and_back(&machine, 48, [Rank(0), Rank(core)], bytes, 2)?;
+            let (pair, limits) = ([Rank(0), Rank(core)], Limits::default());
+            let time = there_and_back(&machine, 48, pair, bytes, 2, limits)?;
             Ok((bytes as f64, time.ns() / 1e3))
         };
         series.push(Series {

@@ -9,7 +9,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from . import _columns, _core
-from ._values import U32, U64, flag, number, path_of, read_bytes, unfit, whole, wholes, word
+from ._values import (
+    U32,
+    U64,
+    flag,
+    number,
+    optional_whole,
+    path_of,
+    read_bytes,
+    unfit,
+    whole,
+    wholes,
+    word,
+)
 from .chips import chip_of
 from .errors import InputError, InputTypeError
 from .figures import Figure
@@ -53,6 +65,8 @@ def pingpong(
     start: int = 0,
     to: Any = None,
     bytes: Any = None,
+    limit_events: int | None = None,
+    limit_ns: int | None = None,
     progress: bool | None = None,
 ) -> Pingpong:
     """How long a message takes between two ranks: half of there and back.
@@ -63,6 +77,8 @@ def pingpong(
         start: The rank that begins.
         to: The ranks that answer; five from near to far if not given.
         bytes: Sizes in bytes; 4 to 8192 in steps of twice if not given.
+        limit_events: Most events of the round trips of one size with one rank.
+        limit_ns: Most nanoseconds of them, simulated or of this computer's clock.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
 
     Raises:
@@ -81,6 +97,8 @@ def pingpong(
         "start": whole("start", start, 0, U32),
         "to": ranks,
         "bytes": sizes,
+        "limit_events": optional_whole("limit_events", limit_events),
+        "limit_ns": optional_whole("limit_ns", limit_ns),
     }
     parts = len(sizes) * len(ranks or range(5))
     with bar(progress, "pingpong", parts) as told:

@@ -7,7 +7,7 @@ use corecast_chip::{Chip, ChipRoutes};
 use corecast_core::hash::fnv_1a;
 use corecast_core::{Collective, Platform, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_host::HostMachine;
 use corecast_machine_shm::{ShmMachine, Way};
 use corecast_machine_sim::Fidelity;
@@ -29,7 +29,7 @@ pub struct Cores {
     name: &'static str,
     summary: &'static str,
     run: fn(&Job<'_>) -> Result<Report, RunError>,
-    round_trip: fn([Rank; 2], u64) -> Result<Time, RunError>,
+    round_trip: fn([Rank; 2], u64, Limits) -> Result<Time, RunError>,
     trial: fn(&Job<'_>, Option<&'static str>, u32) -> Result<Trial, RunError>,
     ranks_max: u32,
     has_boards: bool,
@@ -40,7 +40,9 @@ pub static HOST: Cores = Cores {
     name: corecast_machine_shm::NAME,
     summary: "this computer's cores, by the plans and the shared segment of the MPI library",
     run: |job| ShmMachine.run(job),
-    round_trip: |pair, bytes| corecast_machine_shm::round_trip(pair, bytes, TIMES),
+    round_trip: |pair, bytes, limits| {
+        corecast_machine_shm::round_trip(pair, bytes, TIMES, limits.time)
+    },
     trial: |job, own_way, times| {
         let way = own_way.map_or(Way::Messages, |_| Way::Boards);
         let trial = ShmMachine::trial(job, way, times)?;
@@ -58,9 +60,10 @@ pub static THREADS: Cores = Cores {
     name: "threads",
     summary: "the same cores, one thread per rank behind one lock: slow, and the reference",
     run: |job| HostMachine.run(job),
-    round_trip: |pair, bytes| {
+    round_trip: |pair, bytes, limits| {
         let [from, to] = pair;
-        there_and_back(&HostMachine, from.0.max(to.0) + 1, pair, bytes, TIMES)
+        let ranks = from.0.max(to.0) + 1;
+        there_and_back(&HostMachine, ranks, pair, bytes, TIMES, limits)
     },
     trial: |job, _, times| several(|| HostMachine.run(job), times),
     ranks_max: corecast_machine_host::RANKS_MAX,
@@ -233,8 +236,8 @@ impl StudyMachine for OnCores {
         Err(MachineError::NoMeshAtAll { machine })
     }
 
-    fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {
-        (self.way.round_trip)(pair, bytes)
+    fn round_trip(&self, pair: [Rank; 2], bytes: u64, limits: Limits) -> Result<Time, RunError> {
+        (self.way.round_trip)(pair, bytes, limits)
     }
 
     fn run_flow(

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use corecast_chip::{Chip, ChipRoutes, Clock, Mesh};
 use corecast_core::{Certificate, Collective, Rank, Request, Schedule};
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunError, RunOptions, Time};
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
 
@@ -246,8 +246,8 @@ pub trait StudyMachine: Machine + Debug + Send + Sync {
     /// The shortest of some round trips of `bytes` bytes between two cores.
     ///
     /// # Errors
-    /// Whatever ended the run.
-    fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError>;
+    /// Whatever ended the run, which may be one of its limits.
+    fn round_trip(&self, pair: [Rank; 2], bytes: u64, limits: Limits) -> Result<Time, RunError>;
 
     /// The machine in whose virtual time programs of calls can run.
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use corecast_chip::{Chip, ChipRoutes, Clock, Library, Mesh, NetworkSpec, NoBackground, System};
 use corecast_core::{Certificate, Rank, Request, Schedule};
 use corecast_machine::pingpong::there_and_back;
-use corecast_machine::{Job, Machine, Report, RunError, RunOptions, Sharing, Time};
+use corecast_machine::{Job, Limits, Machine, Report, RunError, RunOptions, Sharing, Time};
 use corecast_machine_shm::ShmMachine;
 use corecast_machine_sim::pronto::FlowSetup;
 use corecast_machine_sim::{Fidelity, SimMachine};
@@ -29,7 +29,7 @@ pub struct Layer {
     summary: &'static str,
     run: fn(&SimMachine, &Job<'_>) -> Result<Report, RunError>,
     complete: fn(&SimMachine, Request, &RunOptions) -> Request,
-    round_trip: fn(&SimMachine, [Rank; 2], u64) -> Result<Time, RunError>,
+    round_trip: fn(&SimMachine, [Rank; 2], u64, Limits) -> Result<Time, RunError>,
     /// Whether it is the chip's own, with what the chip does for schedules, and of which bounds are known.
     is_own: bool,
 }
@@ -40,8 +40,9 @@ pub static SIM: Layer = Layer {
     summary: "a chip simulated in virtual time, cycle by cycle",
     run: |machine, job| machine.run(job),
     complete: |machine, request, options| machine.request(request, options),
-    round_trip: |machine, pair, bytes| {
-        there_and_back(machine, machine.chip().ranks_max(), pair, bytes, TIMES)
+    round_trip: |machine, pair, bytes, limits| {
+        let ranks = machine.chip().ranks_max();
+        there_and_back(machine, ranks, pair, bytes, TIMES, limits)
     },
     is_own: true,
 };
@@ -52,9 +53,9 @@ pub static MPI: Layer = Layer {
     summary: "the same chip as MPI programs have it, by the library's plans over its packets",
     run: |machine, job| as_mpi(machine, job.schedule.ranks()).run(job),
     complete: |_, request, _| request,
-    round_trip: |machine, pair, bytes| {
+    round_trip: |machine, pair, bytes, limits| {
         let ranks = machine.chip().ranks_max();
-        as_mpi(machine, ranks).round_trip(ranks, pair, bytes, TIMES)
+        as_mpi(machine, ranks).round_trip(ranks, pair, bytes, TIMES, limits)
     },
     is_own: false,
 };
@@ -243,8 +244,8 @@ impl StudyMachine for OnChip {
         true
     }
 
-    fn round_trip(&self, pair: [Rank; 2], bytes: u64) -> Result<Time, RunError> {
-        (self.layer.round_trip)(&self.machine, pair, bytes)
+    fn round_trip(&self, pair: [Rank; 2], bytes: u64, limits: Limits) -> Result<Time, RunError> {
+        (self.layer.round_trip)(&self.machine, pair, bytes, limits)
     }
 
     fn in_virtual_time(&self) -> Result<&SimMachine, RunError> {
