@@ -20,10 +20,11 @@ use crate::turn::{Side, Turn};
 pub const PACKET_MAX: usize = 64 << 10;
 /// Bytes of each of the two areas.
 pub const AREA_BYTES: usize = 128 << 10;
-/// Where the first of them begins.
-pub const AREAS_OFFSET: usize = 4096;
+/// Where the first of them begins: in the same page as the words before it, and not in another one that a
+/// rank would have to be told of anew at each of its turns.
+pub const AREAS_OFFSET: usize = 128;
 /// Bytes of a mailbox.
-pub const MAILBOX_BYTES: usize = AREAS_OFFSET + 2 * AREA_BYTES;
+pub const MAILBOX_BYTES: usize = (AREAS_OFFSET + 2 * AREA_BYTES).next_multiple_of(4096);
 
 /// What the time between two calls of the program counts as.
 #[derive(Clone, Copy, PartialEq, Debug)]
