@@ -12,8 +12,8 @@ use std::time::Duration;
 use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Wanted};
 use corecast_mpi::{Class, Error, Result, calls};
 
-use crate::ending::End;
 use crate::child::{is_child, mark_children};
+use crate::ending::End;
 use crate::error::ShmError;
 use crate::job::{FirstPage, Member};
 use crate::layout::Layout;
