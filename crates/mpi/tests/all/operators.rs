@@ -150,6 +150,60 @@ proptest! {
     }
 }
 
+/// Single elements are combined by plain code, many of them by whatever vectors the machine has, whose
+/// lines begin anywhere in them.
+#[test]
+fn many_elements_become_what_each_becomes_alone() {
+    let mut state = 1_u64;
+    let mut bytes = || -> Vec<u8> {
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005);
+            state = state.wrapping_add(1_442_695_040_888_963_407);
+            // Floats have both signs and are numbers.
+            (state >> 56) as u8 & 0xbf
+        };
+        (0..3 * 4096).map(|_| draw()).collect()
+    };
+    let (inout, input) = (bytes(), bytes());
+    let mut pairs = 0;
+    for ty in Type::all_named().filter(|ty| ty.size() > 0) {
+        for op in Predefined::ALL {
+            let Some(kernel) = Op::predefined(op).kernel(&ty) else {
+                continue;
+            };
+            pairs += 1;
+            let size = ty.size();
+            for (shift, other, bytes) in [
+                (0, 0, 4096),
+                (16, 0, 1024),
+                (1, 3, 1500),
+                (24, 40, 5000),
+                (63, 7, 8191),
+                (8, 16, 1023),
+            ] {
+                let bytes = bytes / size * size;
+                let new = &input[other..other + bytes];
+                let (mut many, mut alone) = (inout.clone(), inout.clone());
+                kernel(&mut many[shift..shift + bytes], new);
+                let each = alone[shift..shift + bytes].chunks_mut(size);
+                each.zip(new.chunks(size))
+                    .for_each(|(inout, input)| kernel(inout, input));
+                let (name, what) = (op.name(), ty.name());
+                assert!(
+                    many == alone,
+                    "{name} on {bytes} bytes of {what}, {shift} off"
+                );
+                // No more than both have.
+                let mut cut = inout.clone();
+                kernel(&mut cut[shift..shift + bytes], &new[..size * 2]);
+                assert!(cut[shift..shift + 2 * size] == alone[shift..shift + 2 * size]);
+                assert!(cut[shift + 2 * size..] == inout[shift + 2 * size..]);
+            }
+        }
+    }
+    assert!(pairs > 300, "{pairs}");
+}
+
 #[test]
 fn which_operators_are_defined_on_what() {
     let mut table = String::new();
