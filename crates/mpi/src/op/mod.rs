@@ -17,11 +17,13 @@
 mod element;
 mod extended;
 mod kernel;
+mod single;
 mod user;
 
 use std::sync::Arc;
 
 pub use kernel::Kernel;
+pub use single::Single;
 pub use user::UserFunction;
 
 use crate::datatype::{BasicKind, Signature, Type, memory};

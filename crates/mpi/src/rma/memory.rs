@@ -4,7 +4,7 @@
 use super::wire::Pieces;
 use crate::buffer::meet;
 use crate::engine::Memory;
-use crate::op::Kernel;
+use crate::op::{Kernel, Single};
 
 /// Memory of a window, at an address of this process, with the promise of who made the window: all that
 /// is within its bounds may be read and written until the window is freed.
@@ -207,6 +207,33 @@ impl Stretch {
         .combine(kernel);
     }
 
+    /// As [`Stretch::combine`], of the one element that it has.
+    #[inline(always)]
+    pub fn combine_one(self, single: Single) {
+        self.change_one(single, self.own);
+    }
+
+    /// As [`Stretch::exchange`], of the one element that it has; the operand is one, too.
+    #[inline(always)]
+    pub fn exchange_one(self, single: Single, operand: Memory) {
+        let old = self.change_one(single, operand.start());
+        // SAFETY: the program's memory has so many bytes.
+        unsafe { write_bits(self.own, old, self.bytes) };
+    }
+
+    /// `window = window op operand`; what was there.
+    #[inline(always)]
+    fn change_one(self, single: Single, operand: *const u8) -> u64 {
+        debug_assert_eq!(single.bytes(), self.bytes, "one element");
+        // SAFETY: both are promised, with so many bytes.
+        unsafe {
+            let old = read_bits(self.there, self.bytes);
+            let new = single.of_bits(read_bits(operand, self.bytes), old);
+            write_bits(self.there, new, self.bytes);
+            old
+        }
+    }
+
     /// `own = window`, and then `window = new` if it was `expected`, which have as many bytes. Nobody else
     /// combines anything with the window meanwhile. `false`: no element has so many bytes, and nothing has
     /// been done.
@@ -275,6 +302,36 @@ unsafe fn move_bytes(from: *const u8, into: *mut u8, bytes: usize) {
     }
 }
 
+/// The bits of an element of 8 bytes, or of 4.
+///
+/// # Safety
+/// It may be read.
+#[inline(always)]
+unsafe fn read_bits(from: *const u8, bytes: usize) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            8 => from.cast::<u64>().read_unaligned(),
+            _ => from.cast::<u32>().read_unaligned().into(),
+        }
+    }
+}
+
+/// Writes the bits of an element of 8 bytes, or of 4.
+///
+/// # Safety
+/// It may be written.
+#[inline(always)]
+unsafe fn write_bits(into: *mut u8, bits: u64, bytes: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match bytes {
+            8 => into.cast::<u64>().write_unaligned(bits),
+            _ => into.cast::<u32>().write_unaligned(bits as u32),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,6 +365,24 @@ mod tests {
                     continue;
                 };
                 pairs += 1;
+                let single = ty.element().and_then(|basic| Single::of(op, basic));
+                if let Some(single) = single {
+                    let (old, mut operand) = (bytes(5, ty.size()), bytes(6, ty.size()));
+                    let mut wanted = old.clone();
+                    kernel(&mut wanted, &operand);
+                    let mut there = old.clone();
+                    stretch(&mut there, &mut operand).combine_one(single);
+                    assert!(there == wanted, "{} on {}", op.name(), ty.name());
+                    let (mut there, mut got) = (old.clone(), vec![0; ty.size()]);
+                    let operand = Memory::of(&mut operand);
+                    stretch(&mut there, &mut got).exchange_one(single, operand);
+                    assert!(
+                        there == wanted && got == old,
+                        "{} on {}",
+                        op.name(),
+                        ty.name()
+                    );
+                }
                 for count in [1, 3, AT_A_TIME / ty.size() + 5] {
                     let length = count * ty.size();
                     let (old, mut operand) = (bytes(1, length), bytes(2, length));

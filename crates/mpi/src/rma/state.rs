@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 use crate::datatype::Type;
 use crate::engine::Flight;
 use crate::handle::{OpId, TypeId};
-use crate::op::{Kernel, Predefined};
+use crate::op::{Kernel, Predefined, Single};
 
 /// With whom a lock is shared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,8 +38,10 @@ pub(super) struct Loop {
     pub named: (OpId, TypeId),
     pub op: Predefined,
     pub kernel: Kernel,
+    /// What does the same with one element, for the elements and operators that are used most.
+    pub single: Option<Single>,
     /// Bytes of an element, if it is no pair.
-    pub element: usize,
+    pub element: u8,
 }
 
 /// What may be reached.

@@ -12,11 +12,11 @@ use super::origin::Remote;
 use super::state::Loop;
 use super::window::{Member, Window};
 use crate::buffer::Buffer;
-use crate::datatype::{Basic, Type};
+use crate::datatype::Type;
 use crate::engine::Memory;
 use crate::error::Result;
 use crate::handle::{OpId, TypeId, WinId};
-use crate::op::Predefined;
+use crate::op::{Kernel, Predefined, Single};
 use crate::process::Process;
 use crate::pt2pt::piece;
 
@@ -28,12 +28,25 @@ struct Straight<'a> {
     stretch: Stretch,
 }
 
-/// A stretch of elements of one kind that are combined with others.
+/// A stretch of elements of one kind that are combined with others. Nothing in it is given to others by
+/// reference, so that it is never put together in memory: all that is written before a latch is taken has
+/// to get there first.
 struct Combined {
     latch: Latch,
-    what: Loop,
+    how: How,
     stretch: Stretch,
     operand: Memory,
+}
+
+/// What is done with its elements.
+#[derive(Clone, Copy)]
+enum How {
+    /// They are read, each as a whole, or behind the latch.
+    Read { is_whole: bool },
+    /// There is only one, of a usual kind.
+    Single(Single),
+    /// All others.
+    Each(Kernel),
 }
 
 impl Process {
@@ -105,11 +118,14 @@ impl Process {
             return None;
         }
         let op = self.ops.get(named.0)?;
+        let predefined = op.as_predefined()?;
+        let element = ty.element();
         Some(Loop {
             named,
-            op: op.as_predefined()?,
+            op: predefined,
             kernel: op.kernel(ty)?,
-            element: ty.element().map_or(0, Basic::size),
+            single: element.and_then(|element| Single::of(predefined, element)),
+            element: element.map_or(0, |element| element.size() as u8),
         })
     }
 
@@ -139,16 +155,26 @@ impl Process {
         let found = self.straight(win, own, remote)?;
         let latch = found.member.latch?;
         let what = self.loop_of((op, remote.datatype), &found)?;
+        let (stretch, is_read) = (found.stretch, what.op == Predefined::NoOp);
         let operand = match operand {
-            Some(operand) if what.op != Predefined::NoOp => {
-                self.piece(operand, remote, (found.ty, found.stretch.bytes()))?
+            Some(operand) if !is_read => {
+                self.piece(operand, remote, (found.ty, stretch.bytes()))?
             }
             _ => Memory::NONE,
         };
-        found.stretch.is_apart(operand).then_some(Combined {
+        let how = match what.single {
+            // It is read before anything is written, wherever that is.
+            Some(single) if single.bytes() == stretch.bytes() => How::Single(single),
+            _ if !stretch.is_apart(operand) => return None,
+            _ if is_read => How::Read {
+                is_whole: stretch.is_whole(what.element.into()),
+            },
+            _ => How::Each(what.kernel),
+        };
+        Some(Combined {
             latch,
-            what,
-            stretch: found.stretch,
+            how,
+            stretch,
             operand,
         })
     }
@@ -168,9 +194,19 @@ impl Process {
         let Some(found) = self.combined(win, (buffer, None), remote, op) else {
             return Ok(false);
         };
-        for (_, part) in found.stretch.parts() {
-            let _latched = latched(&mut self.engine, &found.latch)?;
-            part.combine(found.what.kernel);
+        let Combined { latch, stretch, .. } = found;
+        match found.how {
+            How::Read { .. } => {}
+            How::Single(single) => {
+                let _latched = latched(&mut self.engine, &latch)?;
+                stretch.combine_one(single);
+            }
+            How::Each(kernel) => {
+                for (_, part) in stretch.parts() {
+                    let _latched = latched(&mut self.engine, &latch)?;
+                    part.combine(kernel);
+                }
+            }
         }
         Ok(true)
     }
@@ -190,16 +226,24 @@ impl Process {
         let Some(found) = self.combined(win, (result, Some(buffer)), remote, op) else {
             return Ok(false);
         };
-        let is_read = found.what.op == Predefined::NoOp;
-        if is_read && found.stretch.is_whole(found.what.element) {
-            found.stretch.get();
-            return Ok(true);
-        }
-        for (at, part) in found.stretch.parts() {
-            let _latched = latched(&mut self.engine, &found.latch)?;
-            match is_read {
-                true => part.get(),
-                false => part.exchange(found.what.kernel, found.operand, at),
+        let Combined { latch, stretch, .. } = found;
+        match found.how {
+            How::Read { is_whole: true } => stretch.get(),
+            How::Read { is_whole: false } => {
+                for (_, part) in stretch.parts() {
+                    let _latched = latched(&mut self.engine, &latch)?;
+                    part.get();
+                }
+            }
+            How::Single(single) => {
+                let _latched = latched(&mut self.engine, &latch)?;
+                stretch.exchange_one(single, found.operand);
+            }
+            How::Each(kernel) => {
+                for (at, part) in stretch.parts() {
+                    let _latched = latched(&mut self.engine, &latch)?;
+                    part.exchange(kernel, found.operand, at);
+                }
             }
         }
         Ok(true)
