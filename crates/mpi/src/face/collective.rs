@@ -214,20 +214,25 @@ pub fn alltoallw<A: Abi, N: Count, D: Count>(
     })
 }
 
-pub fn barrier<A: Abi>(comm: Comm<A>) -> c_int {
-    call::<A>("MPI_Barrier", comm.id(), |mpi| {
-        let signature = Signature {
-            what: What::Barrier,
-            count: 0,
-            datatype: TypeId::NULL,
-            op: OpId::NULL,
-            root: 0,
-        };
-        let nowhere = (Address::opaque(0), Address::opaque(0));
-        again(mpi, comm.id(), signature, nowhere, |process| {
-            Caller::new(process, "MPI_Barrier", comm)?.barrier()
-        })
+/// Waits for all ranks, within a call of this name.
+#[inline]
+pub(super) fn meet<A: Abi>(mpi: &mut Entered, name: &'static str, comm: Comm<A>) -> Result<()> {
+    let signature = Signature {
+        what: What::Barrier,
+        count: 0,
+        datatype: TypeId::NULL,
+        op: OpId::NULL,
+        root: 0,
+    };
+    let nowhere = (Address::opaque(0), Address::opaque(0));
+    again(mpi, comm.id(), signature, nowhere, |process| {
+        Caller::new(process, name, comm)?.barrier()
     })
+}
+
+pub fn barrier<A: Abi>(comm: Comm<A>) -> c_int {
+    const NAME: &str = "MPI_Barrier";
+    call::<A>(NAME, comm.id(), |mpi| meet(mpi, NAME, comm))
 }
 
 pub fn bcast<A: Abi, N: Count>(

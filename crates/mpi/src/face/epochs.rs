@@ -5,8 +5,7 @@
 use std::ffi::c_int;
 use std::ops::Range;
 
-use super::arguments::Caller;
-use super::collective::wait;
+use super::collective::meet;
 use super::watch::pass;
 use super::{Comm, Entered, Group, Out, Win, call, group};
 use crate::abi::Abi;
@@ -69,8 +68,7 @@ pub fn win_fence<A: Abi>(assertion: c_int, win: Win<A>) -> c_int {
             }
         };
         let comm = Comm::<A>::of(mpi.process.win(win)?.comm);
-        let barrier = Caller::new(&mpi.process, NAME, comm)?.barrier()?;
-        wait(mpi, &barrier)?;
+        meet(mpi, NAME, comm)?;
         // What others had written before they came to the barrier is seen after it.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         mpi.process
