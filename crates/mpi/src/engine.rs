@@ -385,6 +385,18 @@ impl Engine {
         Ok(Flight(flight))
     }
 
+    /// All of a message that a probe took, if it has come with its bytes and nobody waits for it to be
+    /// received; else the message.
+    ///
+    /// # Errors
+    /// The message.
+    pub fn bytes_taken(taken: Taken) -> std::result::Result<Box<[u8]>, Taken> {
+        match taken.0.body {
+            Body::Bytes(bytes) => Ok(bytes),
+            _ => Err(taken),
+        }
+    }
+
     /// The message that a receive of this kind would take now.
     #[must_use]
     pub fn probe(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<Envelope> {

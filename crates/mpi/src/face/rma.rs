@@ -71,7 +71,33 @@ impl<A: Abi, N: Count> Ends<A, N> {
 
     #[inline(never)]
     fn put_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.put_away(win, &buffer, &remote)?
+        {
+            return Ok(());
+        }
         mpi.process.put(win, &self.buffer()?, &self.remote()?)
+    }
+
+    /// Gets what nobody waits for but by a flush.
+    #[inline(always)]
+    fn get_for_flush(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.get_straight(win, &buffer, &remote)
+        {
+            return Ok(());
+        }
+        self.get_away(mpi, win)
+    }
+
+    #[inline(never)]
+    fn get_away(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.get_away(win, &buffer, &remote)?
+        {
+            return Ok(());
+        }
+        self.get_anyhow(mpi, win).map(|_| ())
     }
 
     #[inline(always)]
@@ -231,7 +257,7 @@ pub fn get<A: Abi, N: Count>(
     let win = win.id();
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
-    call::<A>("MPI_Get", win, |mpi| ends.get(mpi, win).map(|_| ()))
+    call::<A>("MPI_Get", win, |mpi| ends.get_for_flush(mpi, win))
 }
 
 pub fn rget<A: Abi, N: Count>(

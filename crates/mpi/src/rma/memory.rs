@@ -44,6 +44,19 @@ impl Here {
         })
     }
 
+    /// Memory that is the only piece of a place; `None` if there are none or several.
+    ///
+    /// # Safety
+    /// It is within the window, and what it is given to is over before the window is freed, or the memory
+    /// taken from it.
+    pub unsafe fn only_piece(self, place: &Pieces) -> Option<Memory> {
+        let &[(at, bytes)] = &place.pieces[..] else {
+            return None;
+        };
+        // SAFETY: the caller's promise.
+        Some(unsafe { Memory::new(self.at(place, at), bytes) })
+    }
+
     fn at(self, place: &Pieces, at: isize) -> *mut u8 {
         self.start
             .wrapping_offset(place.base as isize)

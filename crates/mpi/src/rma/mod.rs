@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! call -> all of it simple, and the memory lies here (straight.rs) -> that memory (memory.rs)
+//!      \-> short, in one piece (away.rs) -> a request by message
 //!      \-> reach (where in whose memory, origin.rs) -> that memory, if it lies here
 //!                                                  \-> its address in its rank, if that can be used
 //!                                                  \-> a request by message (wire.rs), which its owner
@@ -20,6 +21,7 @@
 //! a process read and write another's, and that takes less time. All else goes by messages, over any
 //! transport; accumulates do always, so that the same place is always changed in the same way.
 
+mod away;
 mod create;
 mod epoch;
 mod find;

@@ -23,15 +23,15 @@ use crate::pt2pt::packed;
 /// that holds them takes several times as long, because the system has to give memory for it at both ends.
 /// Of less the system's call takes longer than a message to an owner who waits in the library.
 const FAR_PUT_MIN: usize = 128 << 10;
-/// From so many bytes on it is read by address, where that pays for messages, too: a reply takes no memory
-/// of the system.
+/// From so many bytes on it is read by address, where that pays for messages, too: a reply goes right from
+/// one memory to the other.
 const FAR_GET_MIN: usize = 32 << 10;
-/// From so many bytes on either is done by address while the other rank has not answered what was asked of
+/// From so many bytes on it is written by address while the other rank has not answered what was asked of
 /// it before: of many such messages in a row each takes new memory of the system.
 const FAR_NEXT_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
-const HELD_BACK_MAX: usize = 1024;
+const HELD_BACK_MAX: usize = 8 << 10;
 
 /// Elements in the memory of another rank.
 #[derive(Clone, Copy, Debug)]
@@ -86,15 +86,34 @@ impl Window {
         ask: &Ask,
         data: &[u8],
     ) -> Result<()> {
+        self.request_by(engine, rank, ask.encode(data))
+    }
+
+    /// The same of a message that has been made.
+    pub(super) fn request_by(
+        &mut self,
+        engine: &mut Engine,
+        rank: u32,
+        message: Vec<u8>,
+    ) -> Result<()> {
         self.send_held_back(engine)?;
-        self.send(engine, (rank, REQUEST), ask.encode(data))
+        self.send(engine, (rank, REQUEST), message)
     }
 
     /// As [`Window::request`] of what is not replied: a short one goes with what follows.
     fn tell(&mut self, engine: &mut Engine, rank: u32, ask: &Ask, data: &[u8]) -> Result<()> {
+        self.tell_by(engine, rank, ask.encode(data))
+    }
+
+    /// The same of a message that has been made.
+    pub(super) fn tell_by(
+        &mut self,
+        engine: &mut Engine,
+        rank: u32,
+        message: Vec<u8>,
+    ) -> Result<()> {
         self.is_dirty[rank as usize] = true;
         self.send_held_back(engine)?;
-        let message = ask.encode(data);
         if message.len() > HELD_BACK_MAX {
             return self.send(engine, (rank, REQUEST), message);
         }
@@ -114,7 +133,7 @@ impl Window {
     pub(super) fn ask_flush(&mut self, engine: &mut Engine, rank: u32) -> Result<()> {
         let mut class = vec![0; 4].into_boxed_slice();
         let into = (Memory::of(&mut class), 4, Into::Class(class));
-        let (reply, _) = self.await_reply(engine, rank, into)?;
+        let reply = self.await_reply(engine, rank, into, None)?;
         match self.held_back.take_if(|(to, _)| *to == rank) {
             Some((_, mut message)) => {
                 Ask::set_reply(&mut message, reply);
@@ -130,11 +149,13 @@ impl Window {
         if !self.awaited.iter().any(has_come) {
             return false;
         }
-        for awaited in std::mem::take(&mut self.awaited) {
+        let mut index = 0;
+        while let Some(awaited) = self.awaited.get(index) {
             if engine.landed(&awaited.flight).is_none() {
-                self.awaited.push(awaited);
+                index += 1;
                 continue;
             }
+            let awaited = self.awaited.remove(index);
             let landed = engine.release(awaited.flight);
             let class = match awaited.into {
                 _ if landed.bytes != awaited.expected => Some(Class::RmaRange),
@@ -154,7 +175,9 @@ impl Window {
                 self.failure
                     .get_or_insert_with(|| at_target(class, awaited.rank));
             }
-            awaited.is_done.store(true, Ordering::Release);
+            if let Some(is_done) = awaited.is_done {
+                is_done.store(true, Ordering::Release);
+            }
         }
         true
     }
@@ -167,31 +190,31 @@ impl Window {
         (mut ask, data): (Ask, &[u8]),
         into: (Memory, usize, Into),
     ) -> Result<Awaiting> {
-        let (reply, awaiting) = self.await_reply(engine, rank, into)?;
-        ask.reply = reply;
+        let is_done = Arc::new(AtomicBool::new(false));
+        ask.reply = self.await_reply(engine, rank, into, Some(Arc::clone(&is_done)))?;
         self.request(engine, rank, &ask, data)?;
-        Ok(awaiting)
+        Ok(Awaiting(is_done))
     }
 
     /// Makes room for a reply; its tag.
-    fn await_reply(
+    pub(super) fn await_reply(
         &mut self,
         engine: &mut Engine,
         rank: u32,
         (memory, expected, into): (Memory, usize, Into),
-    ) -> Result<(i32, Awaiting)> {
+        is_done: Option<Arc<AtomicBool>>,
+    ) -> Result<i32> {
         let reply = self.reply_tag();
         let from = Some(self.world(rank));
         let flight = engine.recv(self.context, from, Some(reply), memory)?;
-        let is_done = Arc::new(AtomicBool::new(false));
         self.awaited.push(Awaited {
             rank,
             flight,
             expected,
             into,
-            is_done: Arc::clone(&is_done),
+            is_done,
         });
-        Ok((reply, Awaiting(is_done)))
+        Ok(reply)
     }
 }
 
@@ -362,8 +385,7 @@ impl Process {
             }
             return Ok(None);
         }
-        let pays = (bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely())
-            || (bytes >= FAR_NEXT_MIN && self.win(win)?.is_asked(reach.rank));
+        let pays = bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely();
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Some(memory)) = (far, there(buffer, &ty)?) {
             let from = self.win(win)?.world(reach.rank);

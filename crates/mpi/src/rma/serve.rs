@@ -21,6 +21,14 @@ struct Known<'a> {
     ops: &'a Table<OpId, Arc<Op>>,
 }
 
+/// What a rank is replied.
+enum Reply {
+    /// What was there.
+    Bytes(Vec<u8>),
+    /// What is there: it goes right from the window, however long it is.
+    There(Memory),
+}
+
 impl Process {
     /// Does what others have asked for; whether there was something.
     pub(crate) fn serve(&mut self) -> Result<bool> {
@@ -47,14 +55,25 @@ impl Window {
     fn serve(&mut self, engine: &mut Engine, known: &Known<'_>) -> Result<bool> {
         let mut has_moved = false;
         while let Some((taken, envelope)) = engine.take(self.context, None, Some(REQUEST)) {
-            let mut message = vec![0; envelope.bytes].into_boxed_slice();
-            let flight = engine.recv_taken(taken, Memory::of(&mut message))?;
+            let from = self.group.rank_of(envelope.from).unwrap_or(0);
+            let (flight, message) = match Engine::bytes_taken(taken) {
+                Ok(message) => (None, message),
+                Err(taken) => {
+                    let mut message = vec![0; envelope.bytes].into_boxed_slice();
+                    let flight = engine.recv_taken(taken, Memory::of(&mut message))?;
+                    (Some(flight), message)
+                }
+            };
+            has_moved = true;
+            if flight.is_none() && self.incoming.is_empty() {
+                self.carry_out(engine, known, (from, &message))?;
+                continue;
+            }
             self.incoming.push_back(Incoming {
-                from: self.group.rank_of(envelope.from).unwrap_or(0),
-                flight: Some(flight),
+                from,
+                flight,
                 message,
             });
-            has_moved = true;
         }
         // What one rank asks for is done in its order; a message whose bytes are late holds up no other.
         let mut waiting: Vec<u32> = Vec::new();
@@ -102,7 +121,11 @@ impl Window {
                 return self.open_gate(engine);
             }
             _ => match self.change(known, &ask, data) {
-                Ok(Some(reply)) => reply,
+                Ok(Some(Reply::There(memory))) => {
+                    let to = (from, ask.reply);
+                    return self.send_from(engine, to, memory, Box::default());
+                }
+                Ok(Some(Reply::Bytes(reply))) => reply,
                 Ok(None) if ask.reply == 0 => return Ok(()),
                 Ok(None) => self.told(from),
                 Err(class) => {
@@ -178,7 +201,7 @@ impl Window {
         known: &Known<'_>,
         ask: &Ask,
         data: &[u8],
-    ) -> std::result::Result<Option<Vec<u8>>, Class> {
+    ) -> std::result::Result<Option<Reply>, Class> {
         let place = &ask.place;
         let here = self.own(place).ok_or(Class::RmaRange)?;
         let bytes = place.bytes();
@@ -195,9 +218,9 @@ impl Window {
             let ty = known.types.get(TypeId(ask.element)).ok_or(Class::Type)?;
             op.kernel(ty).ok_or(Class::Op)
         };
-        let mut old = vec![0; bytes];
-        // SAFETY: all pieces are within this rank's memory, as `own` has seen.
-        unsafe {
+        // SAFETY: all pieces are within this rank's memory, as `own` has seen. Who gets a piece has all of it
+        // before its epoch ends, and the window is not freed nor memory taken from it before that.
+        let reply = unsafe {
             match ask.kind {
                 AskKind::Put => {
                     here.scatter(place, data);
@@ -207,15 +230,26 @@ impl Window {
                     here.combine(place, kernel()?, data, None);
                     return Ok(None);
                 }
-                AskKind::Get => here.gather(place, &mut old),
-                AskKind::GetAccumulate => here.combine(place, kernel()?, data, Some(&mut old)),
+                AskKind::Get => match here.only_piece(place) {
+                    Some(memory) => Reply::There(memory),
+                    None => {
+                        let mut packed = vec![0; bytes];
+                        here.gather(place, &mut packed);
+                        Reply::Bytes(packed)
+                    }
+                },
+                AskKind::GetAccumulate => {
+                    let mut old = vec![0; bytes];
+                    here.combine(place, kernel()?, data, Some(&mut old));
+                    Reply::Bytes(old)
+                }
                 _ => {
                     let (expected, new) = data.split_at(bytes);
-                    old = here.swap(place, expected, new);
+                    Reply::Bytes(here.swap(place, expected, new))
                 }
             }
-        }
-        Ok(Some(old))
+        };
+        Ok(Some(reply))
     }
 
     /// Does at once what this rank asks of itself.
@@ -228,6 +262,10 @@ impl Window {
         let known = Known { types, ops };
         let changed = self.change(&known, ask, data);
         let failed = |class| crate::error::Error::new(class, "the window has no such memory");
-        Ok(changed.map_err(failed)?.unwrap_or_default())
+        Ok(match changed.map_err(failed)? {
+            Some(Reply::Bytes(bytes)) => bytes,
+            // What a rank gets from itself it copies.
+            Some(Reply::There(_)) | None => Vec::new(),
+        })
     }
 }

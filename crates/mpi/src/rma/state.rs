@@ -84,7 +84,8 @@ pub(super) struct Awaited {
     pub flight: Flight,
     pub expected: usize,
     pub into: Into,
-    pub is_done: Arc<AtomicBool>,
+    /// Told when it has come, if somebody asks.
+    pub is_done: Option<Arc<AtomicBool>>,
 }
 
 /// What becomes of a reply.

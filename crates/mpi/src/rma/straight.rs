@@ -20,7 +20,19 @@ use crate::op::{Kernel, Predefined, Single};
 use crate::process::Process;
 use crate::pt2pt::piece;
 
-/// Elements that lie in one piece at both ends.
+/// Elements that lie in one piece at both ends, and may be reached.
+pub(super) struct Ends<'a> {
+    pub window: &'a Window,
+    pub rank: u32,
+    pub member: &'a Member,
+    ty: &'a Type,
+    /// Here.
+    pub own: Memory,
+    /// Bytes from the beginning of the rank's memory.
+    pub at: i64,
+}
+
+/// The same in memory that lies here.
 struct Straight<'a> {
     window: &'a Window,
     member: &'a Member,
@@ -77,11 +89,10 @@ impl Process {
     }
 
     #[inline(always)]
-    fn straight(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> Option<Straight<'_>> {
+    pub(super) fn ends(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> Option<Ends<'_>> {
         let window = self.wins.get(win)?;
         let rank = u32::try_from(remote.rank).ok()?;
         let member = window.members.get(rank as usize)?;
-        let here = member.here?;
         let ty = self.type_of(remote.datatype)?;
         let bytes = ty.contiguous_bytes(remote.count)?;
         if bytes == 0 || remote.displacement < 0 || !window.may_reach(rank) {
@@ -90,11 +101,24 @@ impl Process {
         let own = self.piece(buffer, remote, (ty, bytes))?;
         let at = remote.displacement.checked_mul(i64::from(member.unit))?;
         let at = at.checked_add(ty.true_lower() as i64)?;
-        let stretch = here.stretch(at, own)?;
-        Some(Straight {
+        Some(Ends {
             window,
+            rank,
             member,
             ty,
+            own,
+            at,
+        })
+    }
+
+    #[inline(always)]
+    fn straight(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> Option<Straight<'_>> {
+        let ends = self.ends(win, buffer, remote)?;
+        let stretch = ends.member.here?.stretch(ends.at, ends.own)?;
+        Some(Straight {
+            window: ends.window,
+            member: ends.member,
+            ty: ends.ty,
             stretch,
         })
     }

@@ -172,10 +172,24 @@ impl Window {
         &mut self,
         engine: &mut Engine,
         (rank, tag): (u32, i32),
-        bytes: Vec<u8>,
+        mut bytes: Vec<u8>,
     ) -> Result<()> {
+        let to = self.world(rank);
+        if engine.send_now(self.context, to, tag, Memory::of(&mut bytes)) {
+            return Ok(());
+        }
         let mut bytes = bytes.into_boxed_slice();
-        let memory = Memory::of(&mut bytes);
+        self.send_from(engine, (rank, tag), Memory::of(&mut bytes), bytes)
+    }
+
+    /// Sends from memory, and keeps bytes as long as that takes, in which it may lie.
+    pub(super) fn send_from(
+        &mut self,
+        engine: &mut Engine,
+        (rank, tag): (u32, i32),
+        memory: Memory,
+        bytes: Box<[u8]>,
+    ) -> Result<()> {
         let to = self.world(rank);
         if let Some(flight) = engine.send(self.context, to, tag, memory, Mode::Standard)? {
             self.outgoing.push((flight, bytes));

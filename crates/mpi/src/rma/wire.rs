@@ -102,20 +102,23 @@ impl Ask {
 
     /// The message, with data behind it.
     pub fn encode(&self, data: &[u8]) -> Vec<u8> {
-        let count = self.place.pieces.len();
-        let mut words = Vec::with_capacity(WORDS + 2 * count);
-        words.push(self.kind as u64 | u64::from(self.op) << 32);
-        words.push(u64::from(self.element));
-        words.push(u64::from(self.reply.cast_unsigned()));
-        words.push(self.place.base.cast_unsigned());
-        words.push(count as u64);
-        for &(at, bytes) in &self.place.pieces {
-            words.extend([at as u64, bytes as u64]);
-        }
-        let mut message = Vec::with_capacity(8 * words.len() + data.len());
-        message.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
-        message.extend_from_slice(data);
-        message
+        let words = [
+            self.kind as u64 | u64::from(self.op) << 32,
+            u64::from(self.element),
+            u64::from(self.reply.cast_unsigned()),
+            self.place.base.cast_unsigned(),
+        ];
+        message_of(words, &self.place.pieces, data)
+    }
+
+    /// The message of what is asked for with one piece of memory and takes no operator.
+    pub fn encode_piece(
+        (kind, reply): (AskKind, i32),
+        piece: (isize, usize),
+        data: &[u8],
+    ) -> Vec<u8> {
+        let words = [kind as u64, 0, u64::from(reply.cast_unsigned()), 0];
+        message_of(words, &[piece], data)
     }
 
     /// A message, taken apart; `None` if it is none.
@@ -144,6 +147,19 @@ impl Ask {
     }
 }
 
+fn message_of(words: [u64; WORDS - 1], pieces: &[(isize, usize)], data: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(8 * (WORDS + 2 * pieces.len()) + data.len());
+    let mut add = |word: u64| message.extend_from_slice(&word.to_ne_bytes());
+    words.into_iter().for_each(&mut add);
+    add(pieces.len() as u64);
+    for &(at, bytes) in pieces {
+        add(at as u64);
+        add(bytes as u64);
+    }
+    message.extend_from_slice(data);
+    message
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +177,15 @@ mod tests {
                     pieces: vec![(-8, 4), (16, 12)],
                 },
             };
+            let plain = Ask {
+                place: Pieces {
+                    base: 0,
+                    pieces: vec![(-8, 4)],
+                },
+                ..Ask::plain(kind, 7)
+            };
+            let short = Ask::encode_piece((kind, 7), (-8, 4), b"data");
+            assert_eq!(short, plain.encode(b"data"));
             let message = ask.encode(b"data");
             assert_eq!(Ask::decode(&message), Some((ask, &b"data"[..])));
             for cut in 0..message.len() - 4 {
