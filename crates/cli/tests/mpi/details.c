@@ -206,6 +206,15 @@ static void torus(void) {
     MPI_Neighbor_alltoall(given, n, MPI_INT, got, n, MPI_INT, grid);
     for (int i = 0; i < 4; i++)
       for (int k = 0; k < n; k++) CHECK(got[i * n + k] == 1000 * from[i] + 10 * turn + (i ^ 1));
+    /* The same call, other memory. */
+    for (int again = 0; again < 3 && 4 * n + again <= 4 * MOST; again++) {
+      for (int k = 0; k < 4 * n; k++) given[k + again] = 7000 * me + 100 * again + k / n;
+      MPI_Neighbor_alltoall(given + again, n, MPI_INT, got + again, n, MPI_INT, grid);
+      for (int i = 0; i < 4; i++)
+        for (int k = 0; k < n; k++) CHECK(got[again + i * n + k] == 7000 * from[i] + 100 * again + (i ^ 1));
+    }
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < n; k++) given[i * n + k] = 1000 * me + 10 * turn + i;
     MPI_Neighbor_allgather(given, n, MPI_INT, got, n, MPI_INT, grid);
     for (int i = 0; i < 4; i++)
       for (int k = 0; k < n; k++) CHECK(got[i * n + k] == 1000 * from[i] + 10 * turn);
@@ -215,6 +224,11 @@ static void torus(void) {
   }
   MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
   CHECK(class_of(MPI_Neighbor_alltoall(given, 2, MPI_INT, got, 1, MPI_INT, graph)) == MPI_ERR_TRUNCATE);
+  for (int again = 0; again < 2; again++) {
+    CHECK(MPI_Neighbor_alltoall(given, 2, MPI_INT, got, 2, MPI_INT, graph) == MPI_SUCCESS);
+    CHECK(class_of(MPI_Neighbor_alltoall(MPI_IN_PLACE, 2, MPI_INT, got, 2, MPI_INT, graph)) == MPI_ERR_BUFFER);
+    CHECK(class_of(MPI_Neighbor_alltoall(given, 2, MPI_INT, NULL, 2, MPI_INT, graph)) == MPI_ERR_BUFFER);
+  }
   MPI_Comm_free(&grid);
   MPI_Comm_free(&graph);
 }

@@ -67,7 +67,7 @@ impl Known {
 }
 
 /// Bytes of all blocks, if they lie in one piece from the address on.
-fn plain_bytes(side: &Side) -> Option<usize> {
+pub(super) fn plain_bytes(side: &Side) -> Option<usize> {
     match &side.cut {
         Cut::Even {
             count,

@@ -48,6 +48,7 @@ pub use call::{Call, RunningCall, Through, Wanted};
 pub use choose::{Choice, Hardware, Settings, choose, is_for_hardware, set_variable, variable};
 pub use kept::Kept;
 pub use measured::{Means, Measured};
+pub use neighbours::Meeting;
 pub use owned::{OnBytes, Owned, OwnedOnBoards};
 pub use persistent::Persistent;
 pub use run::{Buffers, Channel, Combine, Run, Scratch, Step};

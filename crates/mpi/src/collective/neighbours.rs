@@ -1,17 +1,85 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a rank does in a call to neighbours, which programs make again and again: the program of the time
 //! before is kept.
-#![forbid(unsafe_code)]
 
 use std::sync::Arc;
 
-use super::call::Call;
+use super::again::plain_bytes;
+use super::call::{Call, RunningCall};
 use super::program::{Program, Region, Span};
 use super::programs;
+use super::run::{Buffers, Run};
 use super::side::{Cut, Ready, Side};
 use super::state::Met;
+use crate::buffer::{is_nowhere, meet};
 use crate::error::Result;
+use crate::handle::{CommId, TypeId};
 use crate::process::Process;
+
+/// A call to neighbours by everything but where its buffers lie; blocks have one length each way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meeting {
+    /// The function.
+    pub name: &'static str,
+    /// Elements of a block that is given, and their type.
+    pub send: (i64, TypeId),
+    /// Elements of a block that is got, and their type.
+    pub recv: (i64, TypeId),
+}
+
+/// A call to neighbours whose blocks lie in one piece on either side, and how long the pieces are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownMeeting {
+    meeting: Meeting,
+    bytes: (usize, usize),
+}
+
+impl Meeting {
+    /// The call that the communicator made the last time, if it is this one, and its buffers are in order:
+    /// arguments and neighbours were looked at then.
+    ///
+    /// # Safety
+    /// The promise of [`crate::Buffer`] holds for the buffers.
+    pub unsafe fn again(
+        &self,
+        process: &mut Process,
+        comm: CommId,
+        buffers: Buffers,
+    ) -> Option<Run> {
+        let met = process.comms.get(comm)?.collectives.neighbours.as_ref()?;
+        let known = met.known.filter(|known| known.meeting == *self)?;
+        let (send, recv) = (buffers.send.addr(), buffers.recv.addr());
+        let is_somewhere = !is_nowhere(buffers.send) && !is_nowhere(buffers.recv);
+        if !is_somewhere || meet(send..send + known.bytes.0, recv..recv + known.bytes.1) {
+            return None;
+        }
+        let program = Arc::clone(&met.program);
+        let channel = process.next_collective(comm, self.name).ok()?;
+        // SAFETY: the caller's promise, for the same bytes as of the call that the program was made for.
+        Some(unsafe { Run::new(program, channel, buffers, None) })
+    }
+
+    /// The call, made by its arguments; what can be kept of it is kept.
+    ///
+    /// # Errors
+    /// What is wrong with its arguments.
+    pub fn begin(&self, process: &mut Process, call: &Call) -> Result<RunningCall> {
+        let job = call.job_now(process)?;
+        // The handle of a datatype that is derived may be that of another some time.
+        let is_lasting = self.send.1.is_predefined() && self.recv.1.is_predefined();
+        let bytes = call.send.as_ref().and_then(plain_bytes);
+        let bytes = bytes.zip(call.recv.as_ref().and_then(plain_bytes));
+        let state = &mut process.comm_mut(call.comm)?.collectives;
+        if let Some(met) = &mut state.neighbours {
+            let bytes = bytes.filter(|_| is_lasting && !state.settings.checks);
+            met.known = bytes.map(|bytes| KnownMeeting {
+                meeting: *self,
+                bytes,
+            });
+        }
+        Ok(job)
+    }
+}
 
 impl Call {
     /// The program of a call to neighbours.
@@ -50,6 +118,7 @@ impl Call {
                 is_grid,
                 blocks,
                 program: Arc::clone(&program),
+                known: None,
             });
         }
         Ok(program)

@@ -8,6 +8,7 @@ use super::again::Again;
 use super::cache::Cache;
 use super::choose::Settings;
 use super::lane::Lane;
+use super::neighbours::KnownMeeting;
 use super::program::Program;
 
 /// What a communicator knows of its collectives.
@@ -37,6 +38,8 @@ pub struct Met {
     /// all.
     pub(super) blocks: [(usize, bool); 2],
     pub(super) program: Arc<Program>,
+    /// The call itself, if it may be found by that.
+    pub(super) known: Option<KnownMeeting>,
 }
 
 impl State {

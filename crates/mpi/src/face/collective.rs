@@ -7,7 +7,7 @@ use super::arguments::Caller;
 use super::{Address, Comm, Count, Datatype, Entered, In, Op, call};
 use crate::abi::Abi;
 use crate::collective::shared::What;
-use crate::collective::{Buffers, Call, Signature, Through};
+use crate::collective::{Buffers, Call, Meeting, Signature, Through};
 use crate::engine::Operation;
 use crate::error::Result;
 use crate::handle::{CommId, OpId, TypeId};
@@ -434,6 +434,31 @@ pub fn scatterv<A: Abi, N: Count, D: Count>(
     })
 }
 
+/// Carries out a call to neighbours that is perhaps the one of the time before; else `call` makes it.
+fn meet_neighbours<A: Abi, N: Count>(
+    mpi: &mut Entered,
+    (name, comm): (&'static str, Comm<A>),
+    (send, recv): ((Address, N, Datatype<A>), (Address, N, Datatype<A>)),
+    call: impl FnOnce(&Caller<'_>) -> Result<Call>,
+) -> Result<()> {
+    let meeting = Meeting {
+        name,
+        send: (send.1.wide(), send.2.id()),
+        recv: (recv.1.wide(), recv.2.id()),
+    };
+    let buffers = Buffers {
+        send: send.0.pointer(),
+        recv: recv.0.pointer(),
+    };
+    // SAFETY: the program's promise for the buffers of this call.
+    if let Some(mut run) = unsafe { meeting.again(&mut mpi.process, comm.id(), buffers) } {
+        return mpi.wait(|process| Ok(run.advance(&mut process.engine)?.then_some(())));
+    }
+    let call = call(&Caller::among_neighbours(mpi, name, comm)?)?;
+    let mut job = meeting.begin(&mut mpi.process, &call)?;
+    mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
+}
+
 pub fn neighbor_allgather<A: Abi, N: Count>(
     sendbuf: Address,
     sendcount: N,
@@ -443,13 +468,15 @@ pub fn neighbor_allgather<A: Abi, N: Count>(
     recvtype: Datatype<A>,
     comm: Comm<A>,
 ) -> c_int {
-    call::<A>("MPI_Neighbor_allgather", comm.id(), |mpi| {
-        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_allgather", comm)?
-            .neighbor_allgather(
-                (sendbuf, sendcount, sendtype),
-                (recvbuf, recvcount, recvtype),
-            )?;
-        wait(mpi, &call)
+    const NAME: &str = "MPI_Neighbor_allgather";
+    let (send, recv) = (
+        (sendbuf, sendcount, sendtype),
+        (recvbuf, recvcount, recvtype),
+    );
+    call::<A>(NAME, comm.id(), |mpi| {
+        meet_neighbours(mpi, (NAME, comm), (send, recv), |caller| {
+            caller.neighbor_allgather(send, recv)
+        })
     })
 }
 
@@ -483,13 +510,15 @@ pub fn neighbor_alltoall<A: Abi, N: Count>(
     recvtype: Datatype<A>,
     comm: Comm<A>,
 ) -> c_int {
-    call::<A>("MPI_Neighbor_alltoall", comm.id(), |mpi| {
-        let call = Caller::among_neighbours(mpi, "MPI_Neighbor_alltoall", comm)?
-            .neighbor_alltoall(
-                (sendbuf, sendcount, sendtype),
-                (recvbuf, recvcount, recvtype),
-            )?;
-        wait(mpi, &call)
+    const NAME: &str = "MPI_Neighbor_alltoall";
+    let (send, recv) = (
+        (sendbuf, sendcount, sendtype),
+        (recvbuf, recvcount, recvtype),
+    );
+    call::<A>(NAME, comm.id(), |mpi| {
+        meet_neighbours(mpi, (NAME, comm), (send, recv), |caller| {
+            caller.neighbor_alltoall(send, recv)
+        })
     })
 }
 
