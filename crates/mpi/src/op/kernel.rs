@@ -12,8 +12,8 @@ use crate::datatype::{Basic, BasicKind};
 /// Bytes of results that are kept beside their inputs at a time; a multiple of every element's size.
 const APART: usize = 1024;
 
-/// So many bytes are combined in less time by vectors of AVX-512 than by those of AVX2, because they lie in
-/// the nearest cache; of more the next one gives no more at a time.
+/// So many bytes in the nearest cache are combined in less time by vectors of AVX-512 than by those of AVX2;
+/// of more the next one gives no more at a time. What comes from another core takes a little longer by them.
 #[cfg(target_arch = "x86_64")]
 const LONG: std::ops::Range<usize> = 1024..12 << 10;
 
@@ -116,9 +116,12 @@ fn each_with_avx512<O: Operator<E>, E: Element<N>, const N: usize>(inout: &mut [
     }
 }
 
-fn run<O: Operator<E>, E: Element<N>, const N: usize>(inout: &mut [u8], input: &[u8]) {
+fn run<O: Operator<E>, E: Element<N>, const N: usize, const NEAR: bool>(
+    inout: &mut [u8],
+    input: &[u8],
+) {
     #[cfg(target_arch = "x86_64")]
-    if LONG.contains(&inout.len()) && has_avx512() {
+    if NEAR && LONG.contains(&inout.len()) && has_avx512() {
         // SAFETY: the machine has all that the function asks for.
         unsafe { each_with_avx512::<O, E, N>(inout, input) };
         return;
@@ -141,77 +144,84 @@ fn has_avx512() -> bool {
 }
 
 /// The loop of an operator on elements of one type, if it is defined on them (MPI 5.0, 6.9.2).
-pub(super) fn on(op: Predefined, basic: Basic) -> Option<Kernel> {
+/// `NEAR`: for elements that lie in this core's caches at both ends.
+pub(super) fn on<const NEAR: bool>(op: Predefined, basic: Basic) -> Option<Kernel> {
     match (basic.kind, basic.bytes) {
         _ if op == Predefined::Replace => Some(replace),
         _ if op == Predefined::NoOp => Some(no_op),
-        (BasicKind::Signed | BasicKind::Char, 1) => integer::<i8, 1>(op),
-        (BasicKind::Signed, 2) => integer::<i16, 2>(op),
-        (BasicKind::Signed, 4) => integer::<i32, 4>(op),
-        (BasicKind::Signed, 8) => integer::<i64, 8>(op),
-        (BasicKind::Signed, 16) => integer::<i128, 16>(op),
-        (BasicKind::Unsigned, 1) => integer::<u8, 1>(op),
-        (BasicKind::Unsigned, 2) => integer::<u16, 2>(op),
-        (BasicKind::Unsigned, 4) => integer::<u32, 4>(op),
-        (BasicKind::Unsigned, 8) => integer::<u64, 8>(op),
-        (BasicKind::Float, 2) => real::<Half, 2>(op),
-        (BasicKind::Float, 4) => real::<f32, 4>(op),
-        (BasicKind::Float, 8) => real::<f64, 8>(op),
-        (BasicKind::Extended, 16) if extended::IS_SUPPORTED => real::<Extended, 16>(op),
-        (BasicKind::Complex, 4) => complex::<Complex<Half>, 4>(op),
-        (BasicKind::Complex, 8) => complex::<Complex<f32>, 8>(op),
-        (BasicKind::Complex, 16) => complex::<Complex<f64>, 16>(op),
+        (BasicKind::Signed | BasicKind::Char, 1) => integer::<i8, 1, NEAR>(op),
+        (BasicKind::Signed, 2) => integer::<i16, 2, NEAR>(op),
+        (BasicKind::Signed, 4) => integer::<i32, 4, NEAR>(op),
+        (BasicKind::Signed, 8) => integer::<i64, 8, NEAR>(op),
+        (BasicKind::Signed, 16) => integer::<i128, 16, NEAR>(op),
+        (BasicKind::Unsigned, 1) => integer::<u8, 1, NEAR>(op),
+        (BasicKind::Unsigned, 2) => integer::<u16, 2, NEAR>(op),
+        (BasicKind::Unsigned, 4) => integer::<u32, 4, NEAR>(op),
+        (BasicKind::Unsigned, 8) => integer::<u64, 8, NEAR>(op),
+        (BasicKind::Float, 2) => real::<Half, 2, NEAR>(op),
+        (BasicKind::Float, 4) => real::<f32, 4, NEAR>(op),
+        (BasicKind::Float, 8) => real::<f64, 8, NEAR>(op),
+        (BasicKind::Extended, 16) if extended::IS_SUPPORTED => real::<Extended, 16, NEAR>(op),
+        (BasicKind::Complex, 4) => complex::<Complex<Half>, 4, NEAR>(op),
+        (BasicKind::Complex, 8) => complex::<Complex<f32>, 8, NEAR>(op),
+        (BasicKind::Complex, 16) => complex::<Complex<f64>, 16, NEAR>(op),
         (BasicKind::ExtendedComplex, 32) if extended::IS_SUPPORTED => {
-            complex::<Complex<Extended>, 32>(op)
+            complex::<Complex<Extended>, 32, NEAR>(op)
         }
-        (BasicKind::Logical, 1) => logical::<u8, 1>(op),
-        (BasicKind::Logical, 2) => logical::<u16, 2>(op),
-        (BasicKind::Logical, 4) => logical::<u32, 4>(op),
-        (BasicKind::Logical, 8) => logical::<u64, 8>(op),
-        (BasicKind::Logical, 16) => logical::<u128, 16>(op),
-        (BasicKind::Byte, 1) => bits::<u8, 1>(op),
+        (BasicKind::Logical, 1) => logical::<u8, 1, NEAR>(op),
+        (BasicKind::Logical, 2) => logical::<u16, 2, NEAR>(op),
+        (BasicKind::Logical, 4) => logical::<u32, 4, NEAR>(op),
+        (BasicKind::Logical, 8) => logical::<u64, 8, NEAR>(op),
+        (BasicKind::Logical, 16) => logical::<u128, 16, NEAR>(op),
+        (BasicKind::Byte, 1) => bits::<u8, 1, NEAR>(op),
         _ => None,
     }
 }
 
-fn integer<E: Element<N> + Number + Ordered + Bits + Truth, const N: usize>(
+fn integer<E: Element<N> + Number + Ordered + Bits + Truth, const N: usize, const NEAR: bool>(
     op: Predefined,
 ) -> Option<Kernel> {
-    real::<E, N>(op)
-        .or_else(|| bits::<E, N>(op))
-        .or_else(|| logical::<E, N>(op))
+    real::<E, N, NEAR>(op)
+        .or_else(|| bits::<E, N, NEAR>(op))
+        .or_else(|| logical::<E, N, NEAR>(op))
 }
 
-fn real<E: Element<N> + Number + Ordered, const N: usize>(op: Predefined) -> Option<Kernel> {
+fn real<E: Element<N> + Number + Ordered, const N: usize, const NEAR: bool>(
+    op: Predefined,
+) -> Option<Kernel> {
     match op {
-        Predefined::Max => Some(run::<Maximum, E, N>),
-        Predefined::Min => Some(run::<Minimum, E, N>),
-        _ => complex::<E, N>(op),
+        Predefined::Max => Some(run::<Maximum, E, N, NEAR>),
+        Predefined::Min => Some(run::<Minimum, E, N, NEAR>),
+        _ => complex::<E, N, NEAR>(op),
     }
 }
 
-fn complex<E: Element<N> + Number, const N: usize>(op: Predefined) -> Option<Kernel> {
+fn complex<E: Element<N> + Number, const N: usize, const NEAR: bool>(
+    op: Predefined,
+) -> Option<Kernel> {
     match op {
-        Predefined::Sum => Some(run::<Sum, E, N>),
-        Predefined::Prod => Some(run::<Product, E, N>),
+        Predefined::Sum => Some(run::<Sum, E, N, NEAR>),
+        Predefined::Prod => Some(run::<Product, E, N, NEAR>),
         _ => None,
     }
 }
 
-fn bits<E: Element<N> + Bits, const N: usize>(op: Predefined) -> Option<Kernel> {
+fn bits<E: Element<N> + Bits, const N: usize, const NEAR: bool>(op: Predefined) -> Option<Kernel> {
     match op {
-        Predefined::Band => Some(run::<BitAnd, E, N>),
-        Predefined::Bor => Some(run::<BitOr, E, N>),
-        Predefined::Bxor => Some(run::<BitXor, E, N>),
+        Predefined::Band => Some(run::<BitAnd, E, N, NEAR>),
+        Predefined::Bor => Some(run::<BitOr, E, N, NEAR>),
+        Predefined::Bxor => Some(run::<BitXor, E, N, NEAR>),
         _ => None,
     }
 }
 
-fn logical<E: Element<N> + Truth, const N: usize>(op: Predefined) -> Option<Kernel> {
+fn logical<E: Element<N> + Truth, const N: usize, const NEAR: bool>(
+    op: Predefined,
+) -> Option<Kernel> {
     match op {
-        Predefined::Land => Some(run::<And, E, N>),
-        Predefined::Lor => Some(run::<Or, E, N>),
-        Predefined::Lxor => Some(run::<Xor, E, N>),
+        Predefined::Land => Some(run::<And, E, N, NEAR>),
+        Predefined::Lor => Some(run::<Or, E, N, NEAR>),
+        Predefined::Lxor => Some(run::<Xor, E, N, NEAR>),
         _ => None,
     }
 }

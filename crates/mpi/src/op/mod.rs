@@ -153,7 +153,7 @@ impl Op {
     pub fn is_allowed_on(&self, ty: &Type) -> bool {
         match self.what {
             What::User(_) => true,
-            What::Predefined(op) => is_basic(ty) && kernel_of(op, ty).is_some(),
+            What::Predefined(op) => is_basic(ty) && kernel_of::<false>(op, ty).is_some(),
         }
     }
 
@@ -176,7 +176,17 @@ impl Op {
     #[must_use]
     pub fn kernel(&self, ty: &Type) -> Option<Kernel> {
         match self.what {
-            What::Predefined(op) => kernel_of(op, ty),
+            What::Predefined(op) => kernel_of::<false>(op, ty),
+            What::User(_) => None,
+        }
+    }
+
+    /// As [`Op::kernel`], for elements that are in this core's caches at both ends more often than in
+    /// another's.
+    #[must_use]
+    pub fn kernel_near(&self, ty: &Type) -> Option<Kernel> {
+        match self.what {
+            What::Predefined(op) => kernel_of::<true>(op, ty),
             What::User(_) => None,
         }
     }
@@ -190,7 +200,7 @@ impl Op {
         match &self.what {
             What::User(function) => user::apply(function.as_ref(), ty, inout, input),
             What::Predefined(op) => {
-                let kernel = kernel_of(*op, ty).ok_or_else(|| self.not_on(ty))?;
+                let kernel = kernel_of::<false>(*op, ty).ok_or_else(|| self.not_on(ty))?;
                 kernel(inout, input);
                 Ok(())
             }
@@ -273,9 +283,9 @@ fn is_basic(ty: &Type) -> bool {
 }
 
 #[inline]
-fn kernel_of(op: Predefined, ty: &Type) -> Option<Kernel> {
+fn kernel_of<const NEAR: bool>(op: Predefined, ty: &Type) -> Option<Kernel> {
     match ty.element() {
-        Some(basic) => kernel::on(op, basic),
+        Some(basic) => kernel::on::<NEAR>(op, basic),
         None => on_others(op, ty),
     }
 }

@@ -147,7 +147,7 @@ impl Process {
         Some(Loop {
             named,
             op: predefined,
-            kernel: op.kernel(ty)?,
+            kernel: op.kernel_near(ty)?,
             single: element.and_then(|element| Single::of(predefined, element)),
             element: element.map_or(0, |element| element.size() as u8),
         })

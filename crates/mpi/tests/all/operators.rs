@@ -168,7 +168,9 @@ fn many_elements_become_what_each_becomes_alone() {
     let mut pairs = 0;
     for ty in Type::all_named().filter(|ty| ty.size() > 0) {
         for op in Predefined::ALL {
-            let Some(kernel) = Op::predefined(op).kernel(&ty) else {
+            let name = op.name();
+            let op = Op::predefined(op);
+            let Some((kernel, near)) = op.kernel(&ty).zip(op.kernel_near(&ty)) else {
                 continue;
             };
             pairs += 1;
@@ -188,14 +190,14 @@ fn many_elements_become_what_each_becomes_alone() {
                 let each = alone[shift..shift + bytes].chunks_mut(size);
                 each.zip(new.chunks(size))
                     .for_each(|(inout, input)| kernel(inout, input));
-                let (name, what) = (op.name(), ty.name());
-                assert!(
-                    many == alone,
-                    "{name} on {bytes} bytes of {what}, {shift} off"
-                );
+                let what = format!("{name} on {bytes} bytes of {}, {shift} off", ty.name());
+                assert!(many == alone, "{what}");
+                many.clone_from(&inout);
+                near(&mut many[shift..shift + bytes], new);
+                assert!(many == alone, "{what}, near");
                 // No more than both have.
                 let mut cut = inout.clone();
-                kernel(&mut cut[shift..shift + bytes], &new[..size * 2]);
+                near(&mut cut[shift..shift + bytes], &new[..size * 2]);
                 assert!(cut[shift..shift + 2 * size] == alone[shift..shift + 2 * size]);
                 assert!(cut[shift + 2 * size..] == inout[shift + 2 * size..]);
             }
