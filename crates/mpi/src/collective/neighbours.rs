@@ -10,29 +10,11 @@ use super::program::{Program, Region, Span};
 use super::programs;
 use super::run::{Buffers, Run};
 use super::side::{Cut, Ready, Side};
-use super::state::Met;
+use super::state::{KnownMeeting, Meeting, Met};
 use crate::buffer::{is_nowhere, meet};
 use crate::error::Result;
-use crate::handle::{CommId, TypeId};
+use crate::handle::CommId;
 use crate::process::Process;
-
-/// A call to neighbours by everything but where its buffers lie; blocks have one length each way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Meeting {
-    /// The function.
-    pub name: &'static str,
-    /// Elements of a block that is given, and their type.
-    pub send: (i64, TypeId),
-    /// Elements of a block that is got, and their type.
-    pub recv: (i64, TypeId),
-}
-
-/// A call to neighbours whose blocks lie in one piece on either side, and how long the pieces are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KnownMeeting {
-    meeting: Meeting,
-    bytes: (usize, usize),
-}
 
 impl Meeting {
     /// The call that the communicator made the last time, if it is this one, and its buffers are in order:

@@ -8,8 +8,8 @@ use super::again::Again;
 use super::cache::Cache;
 use super::choose::Settings;
 use super::lane::Lane;
-use super::neighbours::KnownMeeting;
 use super::program::Program;
+use crate::handle::TypeId;
 
 /// What a communicator knows of its collectives.
 #[derive(Debug)]
@@ -40,6 +40,24 @@ pub struct Met {
     pub(super) program: Arc<Program>,
     /// The call itself, if it may be found by that.
     pub(super) known: Option<KnownMeeting>,
+}
+
+/// A call to neighbours by everything but where its buffers lie; blocks have one length each way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meeting {
+    /// The function.
+    pub name: &'static str,
+    /// Elements of a block that is given, and their type.
+    pub send: (i64, TypeId),
+    /// Elements of a block that is got, and their type.
+    pub recv: (i64, TypeId),
+}
+
+/// A call to neighbours whose blocks lie in one piece on either side, and how long the pieces are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownMeeting {
+    pub meeting: Meeting,
+    pub bytes: (usize, usize),
 }
 
 impl State {

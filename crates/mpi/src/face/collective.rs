@@ -434,11 +434,14 @@ pub fn scatterv<A: Abi, N: Count, D: Count>(
     })
 }
 
+/// A buffer of a call.
+type Elements<A, N> = (Address, N, Datatype<A>);
+
 /// Carries out a call to neighbours that is perhaps the one of the time before; else `call` makes it.
 fn meet_neighbours<A: Abi, N: Count>(
     mpi: &mut Entered,
     (name, comm): (&'static str, Comm<A>),
-    (send, recv): ((Address, N, Datatype<A>), (Address, N, Datatype<A>)),
+    (send, recv): (Elements<A, N>, Elements<A, N>),
     call: impl FnOnce(&Caller<'_>) -> Result<Call>,
 ) -> Result<()> {
     let meeting = Meeting {
