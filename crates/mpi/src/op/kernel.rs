@@ -12,10 +12,10 @@ use crate::datatype::{Basic, BasicKind};
 /// Bytes of results that are kept beside their inputs at a time; a multiple of every element's size.
 const APART: usize = 1024;
 
-/// So many bytes in the nearest cache are combined in less time by vectors of AVX-512 than by those of AVX2;
-/// of more the next one gives no more at a time. What comes from another core takes a little longer by them.
+/// From so many bytes on what lies in this core's caches is combined in less time by vectors of AVX-512 than
+/// by those of AVX2. What comes from another core takes a little longer by them.
 #[cfg(target_arch = "x86_64")]
-const LONG: std::ops::Range<usize> = 1024..12 << 10;
+const LONG: usize = 1024;
 
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
@@ -121,7 +121,7 @@ fn run<O: Operator<E>, E: Element<N>, const N: usize, const NEAR: bool>(
     input: &[u8],
 ) {
     #[cfg(target_arch = "x86_64")]
-    if NEAR && LONG.contains(&inout.len()) && has_avx512() {
+    if NEAR && inout.len() >= LONG && has_avx512() {
         // SAFETY: the machine has all that the function asks for.
         unsafe { each_with_avx512::<O, E, N>(inout, input) };
         return;
