@@ -150,12 +150,15 @@ impl Window {
             return false;
         }
         let mut index = 0;
-        while let Some(awaited) = self.awaited.get(index) {
-            if engine.landed(&awaited.flight).is_none() {
+        while let Some(next) = self.awaited.get(index) {
+            if engine.landed(&next.flight).is_none() {
                 index += 1;
                 continue;
             }
-            let awaited = self.awaited.remove(index);
+            // Mostly the first: a rank is answered in its order.
+            let Some(awaited) = self.awaited.remove(index) else {
+                break;
+            };
             let landed = engine.release(awaited.flight);
             let class = match awaited.into {
                 _ if landed.bytes != awaited.expected => Some(Class::RmaRange),
@@ -207,7 +210,7 @@ impl Window {
         let reply = self.reply_tag();
         let from = Some(self.world(rank));
         let flight = engine.recv(self.context, from, Some(reply), memory)?;
-        self.awaited.push(Awaited {
+        self.awaited.push_back(Awaited {
             rank,
             flight,
             expected,

@@ -93,7 +93,7 @@ pub struct Window {
     pub(super) context: u32,
     pub(super) epochs: Epochs,
     /// Replies that have not come.
-    pub(super) awaited: Vec<Awaited>,
+    pub(super) awaited: VecDeque<Awaited>,
     /// Whether a rank was asked by messages for something that it does not reply to.
     pub(super) is_dirty: Vec<bool>,
     /// What went wrong since somebody asked.
@@ -133,7 +133,7 @@ impl Window {
             held,
             context,
             epochs: Epochs::new(ranks),
-            awaited: Vec::new(),
+            awaited: VecDeque::new(),
             is_dirty: vec![false; ranks],
             failure: None,
             next_reply: 0,
