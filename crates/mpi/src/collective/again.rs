@@ -78,18 +78,35 @@ pub(super) fn plain_bytes(side: &Side) -> Option<usize> {
     }
 }
 
-/// The last call of every kind.
+/// Calls of a kind that are known at a time: programs have a few in turns, such as a length and then as
+/// many elements.
+const CALLS: usize = 4;
+
+/// The last calls of every kind.
 #[derive(Default, Debug)]
-pub struct Again([Option<Known>; What::COUNT]);
+pub struct Again {
+    known: [[Option<Known>; CALLS]; What::COUNT],
+    /// Of each kind the place of the next one.
+    next: [usize; What::COUNT],
+}
 
 impl Again {
-    /// Keeps what was found out, in the place of what is known about the call of this kind before.
+    /// Keeps what was found out, in the place of what has been known for longest of all calls of this kind.
     pub fn learn(&mut self, known: Known) {
-        self.0[known.signature.what as usize] = Some(known);
+        let kind = known.signature.what as usize;
+        let (calls, next) = (&mut self.known[kind], &mut self.next[kind]);
+        let mut all = calls.iter_mut().flatten();
+        if let Some(call) = all.find(|call| call.signature == known.signature) {
+            // Its buffers were not in order the last time.
+            *call = known;
+            return;
+        }
+        calls[*next] = Some(known);
+        *next = (*next + 1) % CALLS;
     }
 
-    /// What is to be done, where and by which kernel, if the call is the one of its kind before and its
-    /// buffers are in order.
+    /// What is to be done, where and by which kernel, if the call is one of those of its kind before and
+    /// its buffers are in order.
     #[inline]
     #[must_use]
     pub fn find(
@@ -97,10 +114,8 @@ impl Again {
         signature: &Signature,
         buffers: Buffers,
     ) -> Option<(Task, Buffers, Option<Kernel>)> {
-        let known = self.0[signature.what as usize].as_ref()?;
-        if known.signature != *signature {
-            return None;
-        }
+        let mut known = self.known[signature.what as usize].iter().flatten();
+        let known = known.find(|known| known.signature == *signature)?;
         let range = |address: *const u8, bytes: Option<usize>| {
             let start = if bytes.is_some() { address.addr() } else { 0 };
             start..start + bytes.unwrap_or(0)
@@ -119,5 +134,49 @@ impl Again {
             recv: known.recv.map_or(none.recv, |_| recv),
         };
         Some((known.task, buffers, known.kernel))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(count: i64) -> Known {
+        Known {
+            signature: Signature {
+                what: What::Bcast,
+                count,
+                datatype: TypeId::NULL,
+                op: OpId::NULL,
+                root: 0,
+            },
+            task: Task {
+                what: What::Bcast,
+                root: 0,
+                bytes: count as usize,
+                element_bytes: 1,
+                in_place: false,
+                is_free: false,
+            },
+            kernel: None,
+            send: None,
+            recv: None,
+        }
+    }
+
+    #[test]
+    fn calls_in_turns_are_all_known_until_others_come() {
+        let mut again = Again::default();
+        let knows = |again: &Again, count| {
+            let found = again.find(&call(count).signature, Buffers::NONE);
+            found.is_some_and(|(task, ..)| task.bytes == count as usize)
+        };
+        for count in [1, 2, 3, 2, 1, 4] {
+            again.learn(call(count));
+        }
+        assert!([1, 2, 3, 4].iter().all(|&count| knows(&again, count)));
+        again.learn(call(5));
+        assert!([2, 3, 4, 5].iter().all(|&count| knows(&again, count)));
+        assert!(!knows(&again, 1));
     }
 }
