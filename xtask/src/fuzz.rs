@@ -47,8 +47,9 @@ const TARGETS: [(&str, &[&str], u64); 13] = [
 /// Inputs in which the canary must be found; it takes a few thousand.
 const CANARY_RUNS: u64 = 5_000_000;
 
-const COVERAGE: [&str; 6] = [
+const COVERAGE: [&str; 7] = [
     "--cfg=fuzzing",
+    "-Ccodegen-units=1",
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
