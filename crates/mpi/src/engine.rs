@@ -79,7 +79,6 @@ pub struct Engine {
     transport: Box<dyn Transport>,
     /// Longest message that is sent eagerly.
     eager_max: usize,
-    packet_max: usize,
     first_max: usize,
     /// What lies apart is packed here, a packet at a time.
     scratch: Vec<u8>,
@@ -94,7 +93,7 @@ struct Matter {
     /// Of every rank the flight that it announced last, and ours for it if a receive has taken it: its
     /// first bytes follow at once, if they do.
     announced: Vec<(u32, Option<u32>)>,
-    /// First bytes of messages that no receive has taken: from whom, their flight.
+    /// First bytes of messages that no receive has taken, as they came: from whom, their flight.
     firsts: Vec<(u32, u32, Box<[u8]>)>,
     flights: Flights,
     outboxes: Vec<VecDeque<Outgoing>>,
@@ -145,8 +144,7 @@ impl Engine {
         let packet_max = transport.packet_max();
         let reads_remotely = transport.reads_remotely();
         Self {
-            packet_max,
-            first_max: packet_max.min(transport.first_max()).min(u32::MAX as usize),
+            first_max: transport.first_max().min(u32::MAX as usize),
             eager_max: packet_max.min(transport.eager_max()),
             transport,
             scratch: Vec::new(),
@@ -340,12 +338,19 @@ impl Engine {
             return;
         }
         let first = memory.prefix(self.first_max);
+        let packet = self.transport.stream_packet(first.bytes);
         let head = Packet::control(PacketKind::First, u64::from(flight)).head();
-        // SAFETY: who sends vouches for the memory.
-        let body = unsafe { first.part(0..first.bytes, &mut self.scratch) };
-        if self.transport.send(to, head, body) {
-            matter.flights.has_sent(flight, first.bytes);
+        let mut sent = 0;
+        while sent < first.bytes {
+            let end = (sent + packet).min(first.bytes);
+            // SAFETY: who sends vouches for the memory.
+            let body = unsafe { first.part(sent..end, &mut self.scratch) };
+            if !self.transport.send(to, head, body) {
+                break;
+            }
+            sent = end;
         }
+        self.matter.flights.has_sent(flight, sent);
     }
 
     /// Asks for a message; of anybody, of any tag where `from` or `tag` is `None`.
@@ -582,8 +587,7 @@ impl Matter {
                     last.1 = Some(flight);
                 }
                 let is_of_it = |first: &(u32, u32, _)| first.0 == from && first.1 == theirs;
-                if let Some(at) = self.firsts.iter().position(is_of_it) {
-                    let (_, _, bytes) = self.firsts.swap_remove(at);
+                for (_, _, bytes) in self.firsts.extract_if(.., |first| is_of_it(first)) {
                     self.flights.append(flight, &bytes);
                 }
                 if self.reads_remotely && address != 0 {

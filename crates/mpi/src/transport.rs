@@ -90,6 +90,12 @@ pub trait Transport: Send {
         self.packet_max()
     }
 
+    /// Bytes of each packet in which a long message of so many bytes is best sent; of what lies apart
+    /// as for 0 bytes.
+    fn stream_packet(&self, _bytes: usize) -> usize {
+        self.packet_max()
+    }
+
     /// Gives a packet to the transport, which copies it. `false`: there is no room now.
     ///
     /// Packets to this rank itself are not the transport's.

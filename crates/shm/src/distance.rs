@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which way bytes go to another core: through caches or through memory.
+//! Which way bytes go to another core: by string instructions, through caches or through memory.
 //!
 //! Two cores that share a cache hand lines over in it. Where they share none (they sit on other dies,
 //! or in other sockets) every line is fetched across the machine when it is read, and again when it is
-//! written over; then it is faster to write past the caches and let the reader read memory.
+//! written over. Processors with fast string instructions do not fetch what those write as a whole, and
+//! so they are used wherever the reader is: 64 KiB in pieces of 16 KiB took 2.8 us between cores without
+//! a common cache, 10 us by plain stores and 3.0 us by stores past the caches, and with a common cache as
+//! long as by plain stores (2026-11-27, AMD EPYC, family 26).
 //!
+//! Without them it is faster to write past the caches for a core that shares none, and let it read memory.
 //! What is the case shows in a single load: one of a line that the other core has just written takes
 //! about as long as one from memory where no cache is shared, and a fraction of it where one is. Ranks
 //! move, for a scheduler or a hypervisor moves them, so a rank looks again and again while it passes
@@ -24,6 +28,8 @@ pub struct Pulse(AtomicU32);
 pub enum Way {
     /// Ordinary stores.
     Caches,
+    /// String instructions.
+    Strings,
     /// Stores past the caches.
     Memory,
 }
@@ -32,7 +38,7 @@ pub enum Way {
 pub const BYTES_MIN: usize = 2 << 10;
 
 /// Of so many calls one looks.
-const CALLS: u32 = 4;
+const CALLS: u32 = 16;
 
 /// As many loads must have been slow: an interruption makes one slow, nothing makes one quick.
 const LOADS: usize = 4;
@@ -49,8 +55,10 @@ pub struct Distances {
     peers: Vec<Peer>,
     beats: u32,
     calls: u32,
-    /// Ticks from which on a load is slow; `None` where they cannot be counted.
+    /// Ticks from which on a load is slow; `None` where they cannot be counted, or need not be.
     slow: Option<u64>,
+    /// Whether string instructions are fast.
+    has_strings: bool,
 }
 
 #[derive(Debug)]
@@ -72,13 +80,15 @@ impl Distances {
             next: 0,
             is_far: false,
         };
+        let has_strings = ticks::has_strings();
         Self {
             rank: (rank - first) as usize,
             first,
             peers: pulses.map(peer).collect(),
             beats: 0,
             calls: 0,
-            slow: slow(),
+            slow: if has_strings { None } else { slow() },
+            has_strings,
         }
     }
 
@@ -97,6 +107,9 @@ impl Distances {
         if bytes < BYTES_MIN {
             return Way::Caches;
         }
+        if self.has_strings {
+            return Way::Strings;
+        }
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
             self.look(to);
@@ -112,6 +125,9 @@ impl Distances {
     pub fn way_to_all(&mut self, readers: &[u32], bytes: usize) -> Way {
         if bytes < BYTES_MIN || readers.is_empty() {
             return Way::Caches;
+        }
+        if self.has_strings {
+            return Way::Strings;
         }
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
@@ -165,33 +181,24 @@ pub unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize, way: Way) {
         // SAFETY: the caller's promise.
         Way::Caches => unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) },
         // SAFETY: the caller's promise.
+        Way::Strings => unsafe { ticks::copy_by_strings(from, into, bytes) },
+        // SAFETY: the caller's promise.
         Way::Memory => unsafe { ticks::copy_past_caches(from, into, bytes) },
     }
-}
-
-/// Begins to fetch a line, to write it.
-#[inline]
-pub fn fetch_to_write(line: *const u8) {
-    ticks::fetch_to_write(line);
 }
 
 /// What the processor has for it.
 #[cfg(target_arch = "x86_64")]
 mod ticks {
+    use std::arch::asm;
     use std::arch::x86_64::{
-        __m128i, _MM_HINT_ET0, _mm_clflush, _mm_lfence, _mm_loadu_si128, _mm_mfence, _mm_prefetch,
-        _mm_sfence, _mm_stream_si128,
+        __m128i, _mm_clflush, _mm_lfence, _mm_loadu_si128, _mm_mfence, _mm_sfence, _mm_stream_si128,
     };
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// Loads of which the quickest but a few counts.
     const TRIALS: usize = 31;
     const LINE: usize = 64;
-
-    pub fn fetch_to_write(line: *const u8) {
-        // SAFETY: a hint, which does nothing else whatever the address.
-        unsafe { _mm_prefetch::<{ _MM_HINT_ET0 }>(line.cast()) };
-    }
 
     fn now() -> u64 {
         // SAFETY: every processor of this kind has these instructions; they have no arguments.
@@ -227,6 +234,26 @@ mod ticks {
         Some(ticks[TRIALS / 8])
     }
 
+    /// Whether the processor moves long strings fast.
+    pub fn has_strings() -> bool {
+        is_x86_feature_detected!("ermsb")
+    }
+
+    /// As [`super::copy`].
+    pub unsafe fn copy_by_strings(from: *const u8, into: *mut u8, bytes: usize) {
+        // SAFETY: it reads and writes what the caller has promised; the direction flag is clear, as
+        // everywhere in Rust. What is stored later is not seen before these bytes.
+        unsafe {
+            asm!(
+                "rep movsb",
+                inout("rcx") bytes => _,
+                inout("rsi") from => _,
+                inout("rdi") into => _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
     /// As [`super::copy`].
     pub unsafe fn copy_past_caches(from: *const u8, into: *mut u8, bytes: usize) {
         let before = into.align_offset(LINE).min(bytes);
@@ -255,7 +282,9 @@ mod ticks {
 mod ticks {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    pub fn fetch_to_write(_line: *const u8) {}
+    pub fn has_strings() -> bool {
+        false
+    }
 
     pub fn of_load(word: &AtomicU32) -> (u32, u64) {
         (word.load(Ordering::Relaxed), 0)
@@ -263,6 +292,11 @@ mod ticks {
 
     pub fn of_good_loads(_of_memory: bool) -> Option<u64> {
         None
+    }
+
+    pub unsafe fn copy_by_strings(from: *const u8, into: *mut u8, bytes: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, into, bytes) }
     }
 
     pub unsafe fn copy_past_caches(from: *const u8, into: *mut u8, bytes: usize) {
@@ -276,9 +310,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn either_way_copies_all_bytes_and_no_other() {
+    fn every_way_copies_all_bytes_and_no_other() {
         let from: Vec<u8> = (0..1000_u32).map(|at| at as u8 | 1).collect();
-        for way in [Way::Caches, Way::Memory] {
+        for way in [Way::Caches, Way::Strings, Way::Memory] {
             for (offset, bytes) in [(0, 0), (0, 64), (3, 61), (5, 500), (64, 640), (70, 777)] {
                 let mut into = vec![0; 1000];
                 // SAFETY: both vectors are long enough.
@@ -294,6 +328,7 @@ mod tests {
     fn a_peer_is_far_when_all_of_its_last_loads_were_slow() {
         let pulses = [Pulse::default(), Pulse::default()];
         let mut distances = Distances::new((0, 0), pulses.iter().map(|pulse| &raw const *pulse));
+        distances.has_strings = false;
         let mut beat_and_ask = |slow| {
             distances.slow = Some(slow);
             pulses[1].0.fetch_add(1, Ordering::Relaxed);
@@ -312,6 +347,9 @@ mod tests {
         }
         assert_eq!(distances.way_to_all(&[1], BYTES_MIN), Way::Memory);
         assert_eq!(distances.way_to_all(&[0, 1], BYTES_MIN), Way::Caches);
+        assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
+        distances.has_strings = true;
+        assert_eq!(distances.way(1, BYTES_MIN), Way::Strings);
         assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
     }
 }

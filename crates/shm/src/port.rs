@@ -39,6 +39,12 @@ const DOZE: Duration = Duration::from_micros(50);
 const BATCH: usize = 32;
 /// Messages longer than this are announced first, and move when the receiver has a place for them.
 const EAGER_MAX: usize = 16 << 10;
+/// So many bytes of what is announced go along unasked, so that a message which is not much longer than
+/// what is sent eagerly waits for nobody. Where no receive has taken it they are kept by the receiver.
+const FIRST_MAX: usize = 64 << 10;
+/// Packets of a stream, unless they would be very short or very long: each costs both sides something
+/// beside its bytes, most where they share no cache; with few of them one side waits for the other.
+const STREAM_PACKETS: usize = 16;
 
 /// One rank's end of a segment.
 pub struct Port {
@@ -54,9 +60,6 @@ pub struct Port {
     boards: SharedBoards,
     reads_remotely: bool,
     reaches_memory: bool,
-    /// To whom the last long packet went, and its length: while nothing else is to be done, the next
-    /// one is prepared for.
-    last_sent: Option<(u32, usize)>,
     wait: Patience,
     rests: Rests,
     /// Ways to ranks of other worlds that this one speaks with.
@@ -123,7 +126,6 @@ impl Port {
             ),
             reads_remotely: false,
             reaches_memory: false,
-            last_sent: None,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
             rests: Rests::default(),
             bridges: BTreeMap::new(),
@@ -386,6 +388,14 @@ impl Transport for Port {
         EAGER_MAX
     }
 
+    fn first_max(&self) -> usize {
+        FIRST_MAX
+    }
+
+    fn stream_packet(&self, bytes: usize) -> usize {
+        (bytes / STREAM_PACKETS).clamp(EAGER_MAX.min(self.packet_max()), self.packet_max())
+    }
+
     #[inline]
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
         let index = to.wrapping_sub(self.first) as usize;
@@ -394,9 +404,6 @@ impl Transport for Port {
         };
         let way = self.boards.distances.way(to, body.len());
         let is_sent = sender.push(head, body, way);
-        if body.len() > ring::INLINE_BYTES && way == Way::Caches {
-            self.last_sent = Some((to, body.len()));
-        }
         self.barrier.of_sender();
         wait::wake(&self.member(to).asleep);
         is_sent
@@ -428,8 +435,6 @@ impl Transport for Port {
         }
         if has_some {
             self.boards.distances.beat();
-        } else if let Some((to, bytes)) = self.last_sent.take() {
-            self.senders[(to - self.first) as usize].fetch(bytes);
         }
         has_some
     }

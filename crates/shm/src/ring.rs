@@ -58,7 +58,7 @@ const POOL_MAX: usize = 4 << 20;
 /// Longest body of a packet: writer and reader work at once on a message of several.
 pub const fn packet_max(pool_bytes: usize) -> usize {
     let most = pool_bytes / 16;
-    if most > 16 << 10 { 16 << 10 } else { most }
+    if most > 64 << 10 { 64 << 10 } else { most }
 }
 
 #[repr(C, align(128))]
@@ -239,16 +239,6 @@ impl Sender {
         self.next = self.next.wrapping_add(1);
         slot.stamp.store(self.next, Ordering::Release);
         true
-    }
-
-    /// Fetches the lines of the pool that the next packet goes into, if its body has as many bytes: to
-    /// be written they have to be this core's alone.
-    #[cfg(not(loom))]
-    pub fn fetch(&self, bytes: usize) {
-        for at in (0..bytes as u64).step_by(LINE_BYTES) {
-            let line = self.parts.line(self.pool_next + at);
-            line.with(|line| distance::fetch_to_write(line.cast()));
-        }
     }
 
     /// Writes a body into the pool, in one piece; its position, or `None` if there is no room.

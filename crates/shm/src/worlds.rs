@@ -76,7 +76,8 @@ mod tests {
         for ranks in [1, 2, 16, 100, 1024] {
             for room in Room::ALL {
                 let pool = crate::layout::Layout::new(ranks, room).pool_bytes;
-                assert!(ring::packet_max(pool) <= ring::packet_max(pool_bytes()));
+                // Several of them at a time.
+                assert!(4 * ring::packet_max(pool) <= pool_bytes());
             }
         }
     }

@@ -139,7 +139,10 @@ fn program() -> impl Strategy<Value = (u32, Vec<Message>, Vec<Asks>, bool)> {
 
 /// The bytes of the message of this number.
 fn contents(number: usize, bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|at| (at * 7 + number * 13) as u8).collect()
+    // No two packets of a message are alike.
+    (0..bytes)
+        .map(|at| (at * 7 + at / 1000 + number * 13) as u8)
+        .collect()
 }
 
 struct Receive {

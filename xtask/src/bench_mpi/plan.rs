@@ -95,6 +95,7 @@ pub const FLOOR: [&str; 6] = [
     "small_pool",
     "large_pool",
     "past_caches",
+    "strings",
     "readv",
 ];
 

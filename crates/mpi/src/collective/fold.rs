@@ -6,7 +6,7 @@ use super::run::Combine;
 use crate::copy::copy;
 
 /// Bytes that are combined for all ranks before the next ones are.
-const FOLD_BYTES: usize = 2 << 10;
+const FOLD_BYTES: usize = 8 << 10;
 
 /// Combines contributions of `bytes` bytes, from that of rank `last` down to that of rank 0, into a
 /// place that may be where this rank's own contribution lies; some elements of all ranks after the

@@ -38,7 +38,7 @@ const WHOLE_MAX: usize = 2048;
 pub(super) const PAGE: usize = 4096;
 
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
-const PIECE: usize = 16 << 10;
+const PIECE: usize = 32 << 10;
 
 /// Whose posts are not seen by all says how far it has read whenever so many numbers have passed: far less
 /// than can lie unread. All take part in all collectives, so that who waits for room is told in the end.
@@ -270,7 +270,7 @@ impl Shared {
         let slot = lane.slot_bytes();
         self.is_in_parts = self.pays_in_parts(lane, boards);
         let most = match self.what {
-            What::Alltoall | What::Scatter => (slot / lane.ranks()).min(PIECE) / 16 * 16,
+            What::Alltoall | What::Scatter => (slot / (lane.ranks() - 1)).min(PIECE) / 16 * 16,
             _ if self.is_in_parts => slot.min(PIECE * lane.ranks()),
             _ => slot.min(PIECE.max(self.element_bytes)),
         };
@@ -401,10 +401,9 @@ impl Shared {
                 let stride = Self::stride(piece);
                 for rank in (0..lane.ranks()).filter(|&rank| rank != lane.rank()) {
                     let from = own.wrapping_add(rank * self.bytes);
-                    // SAFETY: block `rank` of the caller; the slot has room for all of them.
-                    unsafe {
-                        lane.write_slot(piece.number, rank * stride, from, piece.bytes, boards)
-                    };
+                    let place = Self::place(lane.rank(), rank) * stride;
+                    // SAFETY: block `rank` of the caller; the slot has room for all but its own.
+                    unsafe { lane.write_slot(piece.number, place, from, piece.bytes, boards) };
                 }
             }
             _ if self.is_in_parts => {
@@ -426,6 +425,11 @@ impl Shared {
     /// Whether the blocks for all ranks fit into one line.
     fn is_one_line(&self, lane: &Lane) -> bool {
         self.bytes * lane.ranks() <= LINE_PAYLOAD
+    }
+
+    /// Which block of a slot of `of` is for `rank`: its own is not there.
+    fn place(of: usize, rank: usize) -> usize {
+        rank - usize::from(rank > of)
     }
 
     /// Distance of blocks in a slot.
@@ -504,8 +508,9 @@ impl Shared {
                     let from = lane.read(rank, piece.number, all, &mut short);
                     from.wrapping_add(lane.rank() * piece.bytes)
                 } else {
-                    let slot = lane.slot(rank, piece.number);
-                    slot.wrapping_add(lane.rank() * Self::stride(piece))
+                    let place = Self::place(rank, lane.rank()) * Self::stride(piece);
+                    lane.slot(rank, piece.number)
+                        .wrapping_add(place)
                         .cast_const()
                 };
                 (from, place)

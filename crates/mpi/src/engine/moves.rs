@@ -40,9 +40,10 @@ impl Engine {
             let into = unsafe { memory.bytes_mut() };
             return self.transport.read(pull.from, pull.address, into);
         }
-        self.scratch.resize(self.packet_max, 0);
-        (0..memory.bytes).step_by(self.packet_max).all(|offset| {
-            let bytes = self.packet_max.min(memory.bytes - offset);
+        let packet = self.transport.stream_packet(0);
+        self.scratch.resize(packet, 0);
+        (0..memory.bytes).step_by(packet).all(|offset| {
+            let bytes = packet.min(memory.bytes - offset);
             let into = &mut self.scratch[..bytes];
             let address = pull.address + offset as u64;
             let is_read = self.transport.read(pull.from, address, into);
@@ -78,8 +79,10 @@ impl Engine {
         let mut has_moved = false;
         self.matter.streams.retain_mut(|stream| {
             let Stream { memory, offset, .. } = stream;
+            let length = if memory.is_apart() { 0 } else { memory.bytes };
+            let packet_bytes = self.transport.stream_packet(length);
             while *offset < memory.bytes {
-                let end = (*offset + self.packet_max).min(memory.bytes);
+                let end = (*offset + packet_bytes).min(memory.bytes);
                 let packet = Packet::control(PacketKind::Data, u64::from(stream.theirs));
                 // SAFETY: who sends vouches for the memory.
                 let body = unsafe { memory.part(*offset..end, &mut self.scratch) };
