@@ -89,7 +89,7 @@ impl Group {
 }
 
 /// What the machine allows, without a library.
-pub const FLOOR: [&str; 6] = [
+pub const FLOOR: [&str; 7] = [
     "line",
     "copy",
     "small_pool",
