@@ -202,7 +202,8 @@ The page has everything inside: it needs no server and no network.")]
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// Put the parts of a sweep (`compare --keep`) or of a decision table (`tune`) together
+    /// Put the parts of a sweep (`compare --keep`, `mpirun --vary --keep`) or of a decision table (`tune`)
+    /// together
     #[command(after_help = "Examples:
   corecast compare bcast --bytes 4..64K:x2 --shard 1/2 --keep 1.jsonl
   corecast compare bcast --bytes 4..64K:x2 --shard 2/2 --keep 2.jsonl

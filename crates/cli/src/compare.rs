@@ -17,24 +17,13 @@ use crate::progress::Bar;
 use crate::{merge, picture, run, scene, style, table, view};
 
 /// How long cases are kept in memory only. A file is written whole, so not after every case.
-const SAVED_EVERY: Duration = Duration::from_secs(1);
-
-/// The cases that the file has, if it holds for this study.
-fn kept(study: &Study, path: Option<&str>) -> Result<Kept, Failure> {
-    let mut kept = study.keeps();
-    if let Some(path) = path.filter(|path| Path::new(path).is_file()) {
-        let found = merge::cases(path)?;
-        let merged = kept.merge(found);
-        merged.map_err(|error| merge::wrong(path, &error))?;
-    }
-    Ok(kept)
-}
+pub const SAVED_EVERY: Duration = Duration::from_secs(1);
 
 /// The sweep; what is found is in the file also if it does not come to its end.
 fn swept_cases(study: &Study, keeping: &Keeping, progress: &Bar) -> Result<Sweep, Failure> {
     let Keeping { keep, shard } = keeping;
     let path = keep.as_deref();
-    let mut kept = kept(study, path)?;
+    let mut kept = merge::with_file(study.keeps(), path)?;
     let save = |kept: &Kept| {
         path.map_or(Ok(()), |path| {
             output::write_file(Path::new(path), &kept.to_string())

@@ -200,6 +200,7 @@ impl<'a> Files<'a> {
                 files.writes("--matrix", on_chip.matrix.as_ref());
                 files.draws("--plot", on_chip.plot.as_ref());
                 files.writes("--csv", on_chip.csv.as_ref());
+                files.keeps("--keep", on_chip.keep.as_ref());
                 files.writes("--capture", on_chip.capture.as_ref());
             }
             Verb::Replay(options) => {

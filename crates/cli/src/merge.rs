@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `merge`: the parts of a sweep or of a decision table as one.
 
-use corecast_study::{KEPT_BYTES_MAX, Kept, KeptError};
+use std::path::Path;
+
+use corecast_study::{KEEPS, KEPT_BYTES_MAX, Kept, KeptCase, KeptError, SweepCase, VariedCase};
 use corecast_tune::Table;
 use serde::Serialize;
 
@@ -38,9 +40,19 @@ pub fn answer(parts: &[String]) -> Result<Answer, Failure> {
 }
 
 fn sweeps(parts: &[String]) -> Result<(usize, String), Failure> {
-    let mut whole: Option<Kept> = None;
-    for path in parts {
-        let part = cases(path)?;
+    let texts = parts.iter().map(|path| Ok((path.as_str(), text(path)?)));
+    let texts: Vec<(&str, String)> = texts.collect::<Result<_, Failure>>()?;
+    match Kept::<VariedCase>::parse(&texts[0].1) {
+        Err(KeptError::Kind { .. }) => whole::<SweepCase>(&texts),
+        _ => whole::<VariedCase>(&texts),
+    }
+}
+
+/// The cases of all parts.
+fn whole<C: KeptCase>(parts: &[(&str, String)]) -> Result<(usize, String), Failure> {
+    let mut whole: Option<Kept<C>> = None;
+    for (path, text) in parts {
+        let part = Kept::parse(text).map_err(|error| wrong(path, &error))?;
         match &mut whole {
             None => whole = Some(part),
             Some(whole) => whole.merge(part).map_err(|error| wrong(path, &error))?,
@@ -66,16 +78,24 @@ fn decisions(parts: &[String]) -> Result<(usize, String), Failure> {
     Ok((whole.cells().count(), whole.to_string()))
 }
 
-/// The cases in a file.
-pub fn cases(path: &str) -> Result<Kept, Failure> {
-    let text = input::text_file(path, KEPT_BYTES_MAX).map_err(|why| {
-        Failure::input(format!("cannot read the cases in `{path}`: {why}"))
-            .help("`corecast compare --keep FILE` writes such files")
-    })?;
-    Kept::parse(&text).map_err(|error| wrong(path, &error))
+/// What is in a file of cases.
+fn text(path: &str) -> Result<String, Failure> {
+    input::text_file(path, KEPT_BYTES_MAX).map_err(|why| {
+        Failure::input(format!("cannot read the cases in `{path}`: {why}")).help(KEEPS)
+    })
+}
+
+/// The cases with those that the file has, if it is there and holds for the same.
+pub fn with_file<C: KeptCase>(mut kept: Kept<C>, path: Option<&str>) -> Result<Kept<C>, Failure> {
+    if let Some(path) = path.filter(|path| Path::new(path).is_file()) {
+        let found = Kept::parse(&text(path)?);
+        let merged = found.and_then(|found| kept.merge(found));
+        merged.map_err(|error| wrong(path, &error))?;
+    }
+    Ok(kept)
 }
 
 /// What is wrong with the cases in a file.
-pub fn wrong(path: &str, error: &KeptError) -> Failure {
+fn wrong(path: &str, error: &KeptError) -> Failure {
     Failure::library_in(path, error)
 }

@@ -4,6 +4,7 @@
 use clap::Args;
 use corecast_machine_sim::Fidelity;
 use corecast_shm::Compute;
+use corecast_study::Shard;
 
 use crate::one_of::one;
 
@@ -27,6 +28,8 @@ pub const OPTIONS: &[&str] = &[
     "--vary",
     "--plot",
     "--csv",
+    "--keep",
+    "--shard",
     "--capture",
 ];
 
@@ -110,6 +113,14 @@ pub struct OnChip {
     /// With --vary: write a line per run as CSV
     #[arg(long, value_name = "FILE", requires = "vary")]
     pub csv: Option<String>,
+    /// With --vary: keep every run in FILE, and make no run that it has, but those that failed: to go on
+    /// where a sweep was interrupted
+    #[arg(long, value_name = "FILE", requires = "vary")]
+    pub keep: Option<String>,
+    /// With --keep: only every N-th run, beginning with the I-th: for several machines, each with a file
+    /// of its own, that `corecast merge` puts together
+    #[arg(long, value_name = "I/N", requires = "keep")]
+    pub shard: Option<Shard>,
     /// Write the packets of all ranks, and what they waited for, as a program for `corecast replay`
     #[arg(long, value_name = "FILE", requires = "mpirun_chip")]
     pub capture: Option<String>,

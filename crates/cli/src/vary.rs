@@ -2,24 +2,29 @@
 //! `mpirun --chip --vary`: the same program again and again, on a chip with other numbers.
 //!
 //! One run after the other. Lines that the program prints begin with what was changed, so that the
-//! outputs of all runs can be told apart; what they took is a table on standard error.
+//! outputs of all runs can be told apart; what they took is a table on standard error. A run that is kept
+//! in a file prints again what it printed.
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use corecast_core::Help as _;
 use corecast_launch::MpiJob;
 use corecast_machine::Cause;
 use corecast_study::{
-    Changes, MpiStudy, Settings, VariedRun, VariedStudy, VaryError, Varying, change_words,
-    varied_chips,
+    Changes, KEPT_PRINTED_BYTES_MAX, Kept, MpiStudy, Printed, Settings, VariedCase, VariedRun,
+    VariedStudy, VaryError, Varying, change_words, varied_chips,
 };
 use corecast_text::file;
 
 use crate::args::Sink;
+use crate::compare::SAVED_EVERY;
 use crate::csv::Csv;
 use crate::failure::Failure;
+use crate::merge;
 use crate::mpirun::{self, Mpirun};
 use crate::mpirun_sim;
 use crate::on_chip::OnChip;
@@ -125,6 +130,85 @@ impl<W: Write> Write for Tagged<W> {
     }
 }
 
+/// Passes on what a program prints, and keeps the beginning of it.
+struct Shown<W> {
+    printed: Printed,
+    tagged: Tagged<W>,
+}
+
+impl<W: Write> Shown<W> {
+    fn new(changes: &Changes, out: W) -> Self {
+        Self {
+            printed: Printed::new(KEPT_PRINTED_BYTES_MAX),
+            tagged: Tagged::new(changes, out),
+        }
+    }
+
+    fn end(mut self) -> String {
+        self.tagged.end();
+        self.printed.text()
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.printed.write_all(bytes)?;
+        self.tagged.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.tagged.flush()
+    }
+}
+
+/// Prints again what a run has printed that is kept.
+fn print_again(case: &VariedCase) {
+    let changes = &case.run.changes;
+    let mut out = Tagged::new(changes, io::stdout());
+    let mut err = Tagged::new(changes, io::stderr());
+    // Nobody is left to tell if a stream is closed.
+    let _ = out.write_all(case.stdout.as_bytes());
+    let _ = err.write_all(case.stderr.as_bytes());
+    out.end();
+    err.end();
+}
+
+/// The runs that are kept, and their file if there is one.
+struct Keeper<'a> {
+    path: Option<&'a str>,
+    kept: Kept<VariedCase>,
+    saved: Instant,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(path: Option<&'a str>, study: &VariedStudy, job: &MpiJob) -> Result<Self, Failure> {
+        let keeper = Self {
+            path,
+            kept: merge::with_file(study.keeps(job), path)?,
+            saved: Instant::now(),
+        };
+        keeper.save()?; // says now, not after the sweep, that the file cannot be written
+        Ok(keeper)
+    }
+
+    /// Adds a run; writes the file unless that was done a moment ago.
+    fn add(&mut self, case: VariedCase) -> Result<(), Failure> {
+        self.kept.add(case);
+        if self.saved.elapsed() < SAVED_EVERY {
+            return Ok(());
+        }
+        self.saved = Instant::now();
+        self.save()
+    }
+
+    fn save(&self) -> Result<(), Failure> {
+        self.path.map_or(Ok(()), |path| {
+            output::write_file(Path::new(path), &self.kept.to_string())
+        })
+    }
+}
+
 /// What all runs have come to.
 #[derive(Default)]
 struct Sweep {
@@ -161,7 +245,12 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     // the sweep does not come to its end.
     let save = |sweep: &Sweep, is_last| write_files(&options.on_chip, &study, sweep, is_last);
     save(&Sweep::default(), false)?;
-    let sweep = sweep(&job, &study, |sweep| save(sweep, false));
+    let on_chip = &options.on_chip;
+    let mut keeper = Keeper::new(on_chip.keep.as_deref(), &study, &job)?;
+    let takes = |number| on_chip.shard.is_none_or(|shard| shard.takes(number));
+    let sweep = sweep(&job, &study, &takes, &mut keeper, |sweep| {
+        save(sweep, false)
+    });
     if sweep.runs.iter().any(|run| run.shown.is_some()) {
         let told = tell(&study.base, &sweep);
         // Nobody is left to tell if standard error is closed.
@@ -169,22 +258,32 @@ pub fn run(options: &Mpirun, sink: &Sink) -> Result<ExitCode, Failure> {
     }
     let codes: Vec<ExitCode> = sweep.failures.iter().map(crate::fail).collect();
     save(&sweep, true)?;
+    keeper.save()?;
     Ok(codes.into_iter().next().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Runs the program with all changes; `found` is told after every run, and may end the sweep.
+/// Runs the program with all changes that are taken and not kept; `found` is told after every run, and may
+/// end the sweep.
 fn sweep(
     job: &MpiJob,
     study: &VariedStudy,
+    takes: &dyn Fn(usize) -> bool,
+    keeper: &mut Keeper<'_>,
     found: impl Fn(&Sweep) -> Result<(), Failure>,
 ) -> Sweep {
     let mut sweep = Sweep::default();
-    for (changes, study) in &study.runs {
-        let mut out = Tagged::new(changes, io::stdout());
-        let mut err = Tagged::new(changes, io::stderr());
+    let runs = study.runs.iter().enumerate();
+    for (_, (changes, study)) in runs.filter(|(number, _)| takes(*number)) {
+        sweep.settings.push(study.settings());
+        if let Some(case) = keeper.kept.case(changes) {
+            print_again(case);
+            sweep.runs.push(case.run.clone());
+            continue;
+        }
+        let mut out = Shown::new(changes, io::stdout());
+        let mut err = Shown::new(changes, io::stderr());
         let attended = mpirun_sim::attend(job, study, &mut out, &mut err);
-        out.end();
-        err.end();
+        let [stdout, stderr] = [out.end(), err.end()];
         let (run, failed, goes_on) = match attended {
             Ok(attended) => {
                 let failed = mpirun_sim::failed(&attended);
@@ -194,12 +293,27 @@ fn sweep(
             // Nothing can be started, now or later.
             Err(failure) => (None, Some(failure), false),
         };
-        let failed = failed.map(|failure| failure.of_run(&change_words(changes)));
-        sweep.failures.extend(failed);
-        sweep.settings.push(study.settings());
-        sweep.runs.push(study.varied(changes.clone(), run.as_ref()));
-        if !goes_on || found(&sweep).is_err() {
-            // Why a file cannot be written is told when it is written last.
+        let run = study.varied(changes.clone(), run.as_ref());
+        sweep.runs.push(run.clone());
+        // Why a file cannot be written is told when it is written last.
+        let is_kept = match failed {
+            // A run that failed is made again when the sweep goes on.
+            Some(failure) => {
+                let failure = failure.of_run(&change_words(changes));
+                sweep.failures.push(failure);
+                true
+            }
+            None => {
+                let case = VariedCase {
+                    run,
+                    why: None,
+                    stdout,
+                    stderr,
+                };
+                keeper.add(case).is_ok()
+            }
+        };
+        if !goes_on || !is_kept || found(&sweep).is_err() {
             break;
         }
     }

@@ -2,7 +2,6 @@
 //! Programs on a chip in virtual time: those of MPI, and those of files.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +10,12 @@ use corecast_core::Help as _;
 use corecast_exchange::FileError;
 use corecast_launch::{Bind, Ending, Halt, MpiJob, Part, TIMEOUT_CODE};
 use corecast_machine::{RunError, Watch};
-use corecast_replay::FILE_BYTES_MAX;
+use corecast_replay::{self as programs, FILE_BYTES_MAX, Format};
 use corecast_shm::Compute;
 use corecast_study::{
-    CallRun, ChipChoice, MpiError, MpiPlan, MpiRun, MpiStudy, ProgramPlan, ProgramTables,
-    ReplayError, ReplayPlan, ReplayStudy, Settings, StudyMachine, file_contents, read_program,
+    CallRun, ChipChoice, Converted, MpiError, MpiPlan, MpiRun, MpiStudy, Printed, ProgramPlan,
+    ProgramTables, ReplayError, ReplayPlan, ReplayStudy, Settings, StudyMachine, file_contents,
+    read_program,
 };
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ use crate::plan::{self, Skew};
 use crate::refusal::{Refusal, class_of};
 use crate::report;
 use crate::study::signed;
-use crate::work::{Meter, wait_for};
+use crate::work::{Meter, wait_aside, wait_for};
 
 /// Most bytes of what a program prints that are kept, of each of its two streams.
 const PRINTED_BYTES_MAX: usize = 16 << 20;
@@ -197,12 +197,6 @@ impl Started {
         plan::check_lengths(&study.plan.on.surroundings, &[cores])?;
         Ok(study)
     }
-
-    /// What tells its results from those of another one, as far as the settings do not: what is started,
-    /// and with which variables.
-    pub fn identity(&self) -> Value {
-        json!([self.program, self.ranks, self.environment])
-    }
 }
 
 /// The folder with the MPI libraries that belong to the command of this path.
@@ -317,44 +311,6 @@ fn ended(message: String, error: &RunError, stuck: Vec<String>) -> Refusal {
     }
 }
 
-/// The beginning of what a program prints.
-struct Printed {
-    bytes: Vec<u8>,
-    bytes_max: usize,
-    left_out: usize,
-}
-
-impl Write for Printed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let kept = bytes.len().min(self.bytes_max - self.bytes.len());
-        self.bytes.extend(&bytes[..kept]);
-        self.left_out += bytes.len() - kept;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Printed {
-    fn new(bytes_max: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            bytes_max,
-            left_out: 0,
-        }
-    }
-
-    fn text(self) -> String {
-        let text = String::from_utf8_lossy(&self.bytes).into_owned();
-        match self.left_out {
-            0 => text,
-            bytes => format!("{text}\n... and {bytes} more bytes\n"),
-        }
-    }
-}
-
 /// On what to run a program of a file, as Python gives it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -420,4 +376,38 @@ pub fn replay(
         printed: Default::default(),
         notes,
     })
+}
+
+/// Writes the program of a file in another format: the files, and what is lost on the way.
+#[pyfunction]
+#[pyo3(signature = (path, to, format, flops))]
+pub fn convert_program(
+    py: Python<'_>,
+    path: String,
+    to: String,
+    format: Option<&str>,
+    flops: Option<f64>,
+) -> PyResult<(Vec<String>, Vec<String>)> {
+    let format = format.map_or_else(|| programs::format_of_name(&to), programs::find_format);
+    let format = format.ok_or_else(|| {
+        let what = format!("the name of `{to}` does not say which format it should have");
+        let formats = programs::FORMATS.map(Format::name).join(", ");
+        Refusal::new("InputError", what).help(format!("give `format`, one of: {formats}"))
+    })?;
+    let written = wait_aside(py, move || {
+        let contents = file_contents(&path, FILE_BYTES_MAX)?;
+        let read = read_program(&path, &contents, flops).map_err(|error| unread(&error))?;
+        let exported = format.write(&read.graph).map_err(|of| {
+            Refusal::library("ProgramFileError", &of)
+                .fields(json!({"format": of.format, "what": of.what}))
+        })?;
+        let notes = [read.notes, exported.notes.clone()].concat();
+        let ending_per_rank = format.has_file_per_rank().then(|| format.extension());
+        let converted = Converted {
+            exported,
+            ending_per_rank,
+        };
+        Ok::<_, Refusal>((converted.write(&to)?, notes))
+    })?;
+    Ok(written?)
 }

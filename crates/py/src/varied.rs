@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use corecast_machine::{Cause, Watch};
 use corecast_study::{
-    Changes, Kept, KeptCase, Shown, VariedRun, VariedStudy, VaryError, Varying, varied_chips,
+    Changes, KEPT_PRINTED_BYTES_MAX, Kept, KeptCase as _, Shown, VariedCase, VariedRun,
+    VariedStudy, VaryError, Varying, varied_chips,
 };
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chip::Chip;
@@ -18,28 +18,6 @@ use crate::plan;
 use crate::program::{self, Started};
 use crate::refusal::Refusal;
 use crate::study::signed;
-
-/// Most bytes of what a program prints that are kept of a run, of each of its two streams.
-const PRINTED_BYTES_MAX: usize = 64 << 10;
-
-/// A run with what its ranks have printed.
-#[derive(Clone, Serialize, Deserialize)]
-struct Case {
-    #[serde(flatten)]
-    run: VariedRun,
-    /// Why it has shown nothing, if it has not.
-    why: Option<String>,
-    stdout: String,
-    stderr: String,
-}
-
-impl KeptCase for Case {
-    type Key = Changes;
-
-    fn key(&self) -> Changes {
-        self.run.changes.clone()
-    }
-}
 
 impl From<VaryError> for Refusal {
     fn from(error: VaryError) -> Self {
@@ -58,13 +36,13 @@ pub struct Varied {
 }
 
 struct Found {
-    kept: Kept<Case>,
+    kept: Kept<VariedCase>,
     /// Of runs that have failed, which are made again when the sweep goes on.
-    failed: BTreeMap<Changes, Case>,
+    failed: BTreeMap<Changes, VariedCase>,
 }
 
 impl Found {
-    fn case(&self, changes: &Changes) -> Option<&Case> {
+    fn case(&self, changes: &Changes) -> Option<&VariedCase> {
         self.kept.case(changes).or_else(|| self.failed.get(changes))
     }
 }
@@ -103,12 +81,8 @@ impl Varied {
             base: on(chip.choice.clone())?,
             varying,
         };
-        let Value::Object(mut depends_on) = study.base.settings().json() else {
-            unreachable!("settings are an object")
-        };
-        depends_on.insert("program".to_owned(), started.identity());
         let found = Found {
-            kept: with_file(Kept::of(depends_on), path)?,
+            kept: with_file(study.keeps(&job), path)?,
             failed: BTreeMap::new(),
         };
         Ok(Self {
@@ -135,7 +109,7 @@ impl Varied {
 
     /// Adds a run, as [`varied_run`] gives it.
     fn add(&self, case: &str) -> Result<(), Refusal> {
-        let case: Case = kept::case(case)?;
+        let case: VariedCase = kept::case(case)?;
         let mut found = self.lock();
         match case.run.shown {
             Some(_) => found.kept.add(case),
@@ -209,8 +183,8 @@ pub fn varied_run(
     let chip = chip.choice.changed(&changes).map_err(Refusal::from)?;
     let nobody = py.None();
     let (study, run, printed) =
-        program::run(py, chip, arguments, PRINTED_BYTES_MAX, nobody.bind(py))?;
-    let case = Case {
+        program::run(py, chip, arguments, KEPT_PRINTED_BYTES_MAX, nobody.bind(py))?;
+    let case = VariedCase {
         run: study.varied(changes, Some(&run)),
         why: None,
         stdout: printed.0,

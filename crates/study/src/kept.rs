@@ -22,10 +22,17 @@ use crate::sweep::SweepCase;
 /// The longest such file that is read.
 pub const KEPT_BYTES_MAX: u64 = 1 << 30;
 
+/// Who writes such files.
+pub const KEEPS: &str = "`corecast compare --keep FILE` writes sweeps of a collective, and `corecast mpirun --vary \
+     ... --keep FILE` those of a program";
+
 /// A case of a sweep, as it is kept.
 pub trait KeptCase: Serialize + DeserializeOwned {
     /// What tells it from the other cases.
     type Key: Ord;
+
+    /// What such a sweep is of, by which its file is known: an entry of what its cases depend on.
+    const OF: &'static str;
 
     /// Which case it is.
     fn key(&self) -> Self::Key;
@@ -39,6 +46,8 @@ pub trait KeptCase: Serialize + DeserializeOwned {
 impl KeptCase for SweepCase {
     /// Its rank count and its size.
     type Key = (u32, u64);
+
+    const OF: &'static str = "collective";
 
     fn key(&self) -> (u32, u64) {
         (self.ranks, self.bytes)
@@ -87,6 +96,14 @@ pub enum KeptError {
         /// From 1 on.
         line: usize,
     },
+    /// The cases of a sweep of something else.
+    #[error("line {line}: this is no sweep of a {of}")]
+    Kind {
+        /// From 1 on.
+        line: usize,
+        /// What it was to be of.
+        of: &'static str,
+    },
     /// A case that cannot be one.
     #[error("line {line}: {why}")]
     Case {
@@ -111,7 +128,7 @@ impl Help for KeptError {
     fn help(&self) -> String {
         match self {
             Self::Other { .. } => "name another file, or ask for the same".to_owned(),
-            _ => "`corecast compare --keep FILE` writes such files".to_owned(),
+            _ => KEEPS.to_owned(),
         }
     }
 }
@@ -138,6 +155,11 @@ impl<C: KeptCase> Kept<C> {
                     reason: reason.to_owned(),
                 }
             })?;
+            if let Line::Sweep(depends_on) = &parsed
+                && !depends_on.contains_key(C::OF)
+            {
+                return Err(KeptError::Kind { line, of: C::OF });
+            }
             match (parsed, &mut kept) {
                 (Line::Sweep(depends_on), None) => kept = Some(Self::of(depends_on)),
                 (Line::Sweep(depends_on), Some(kept)) => kept.same(&depends_on)?,
@@ -357,8 +379,12 @@ mod tests {
                 "line 1: the sweep's settings are missing",
             ),
             (
-                "{\"sweep\":{}}\n{\"case\":{\"ranks\":1,\"bytes\":9,\"runs\":[],\"refused\":[],\"unended\":[]}}",
+                "{\"sweep\":{\"collective\":\"bcast\"}}\n{\"case\":{\"ranks\":1,\"bytes\":9,\"runs\":[],\"refused\":[],\"unended\":[]}}",
                 "line 2: the case of 1 ranks and 9 bytes has no run",
+            ),
+            (
+                "{\"sweep\":{\"program\":[]}}\n{\"case\":{}}",
+                "line 1: this is no sweep of a collective",
             ),
         ] {
             let error = Kept::<SweepCase>::parse(text).expect_err(wrong);

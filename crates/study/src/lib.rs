@@ -72,7 +72,7 @@ pub use flow::{
     CheckRecord, EdgeRecord, FlowCase, FlowPlan, FlowPrograms, FlowRecord, FlowStudy, TaskRecord,
     Tiles, placement_word,
 };
-pub use kept::{KEPT_BYTES_MAX, Kept, KeptCase, KeptError, Shard, ShardError};
+pub use kept::{KEEPS, KEPT_BYTES_MAX, Kept, KeptCase, KeptError, Shard, ShardError};
 pub use listed::{ListedFile, ListedFiles, Reader};
 pub use listing::{
     AlgorithmRecord, ChipLine, ChipRecord, FormatRecord, KeyRecord, MachineRecord, list_algorithms,
@@ -80,8 +80,8 @@ pub use listing::{
 };
 pub use machines::{Identity, MACHINES, MachineKind, StudyMachine, machine};
 pub use mpi::{
-    Attended, Capture, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy, ProgramTables,
-    ProgramTablesError, TABLES_VARIABLE, VariedStudy,
+    Attended, Capture, KEPT_PRINTED_BYTES_MAX, MpiError, MpiPlan, MpiRecord, MpiRun, MpiStudy,
+    Printed, ProgramTables, ProgramTablesError, TABLES_VARIABLE, VariedCase, VariedStudy,
 };
 pub use number::{Cycles, TOTAL_BYTES_MAX};
 pub use pingpong::{Fit, Pingpong, PingpongPoint, PingpongRecord, Played};

@@ -4,7 +4,9 @@
 
 use crate::mpi;
 
+use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use mpi::{MPICH, Program, STANDARD, text};
 use serde_json::Value;
@@ -172,6 +174,57 @@ fn a_sweep_runs_the_program_once_per_combination() {
     assert!(
         plot.contains(">network.link=4<") && plot.contains(">ircce<"),
         "{plot}"
+    );
+}
+
+/// The parts of a sweep, put together, are the sweep: nothing runs again, and what was printed is printed.
+#[test]
+fn parts_of_a_sweep_are_the_whole() {
+    let program = Program::new("virtual.c", &MPICH);
+    let file = |name: &str| program.folder.path().join(name).display().to_string();
+    let sweep = |values: &str, more: &[&str], arguments: &[&str]| {
+        let vary = format!("network.link={values}");
+        let options = [&["--chip", "scc", "--vary", &vary], more].concat();
+        said(&program, &options, 4, arguments)
+    };
+    let whole = sweep("1,2,4", &[], &["hello"]);
+    let [one, two, all] = ["1.jsonl", "2.jsonl", "all.jsonl"].map(file);
+    for (shard, part) in [("1/2", &one), ("2/2", &two)] {
+        let (code, out, errors) = sweep("1,2,4", &["--keep", part, "--shard", shard], &["hello"]);
+        assert_eq!(code, 0, "{errors}");
+        let is_in = |link| out.contains(&format!("[network.link={link}] 4 ranks"));
+        assert_eq!(
+            ["1", "2", "4"].map(is_in),
+            [shard == "1/2", shard == "2/2", shard == "1/2"]
+        );
+    }
+    let merge = |parts: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_corecast"))
+            .arg("merge")
+            .args(parts)
+            .args(["-o", &all])
+            .output();
+        let output = output.expect("the binary runs");
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(merge(&[&one, &two]), (Some(0), String::new()));
+    // It would need no program any more.
+    fs::remove_file(program.path()).expect("it was there");
+    assert_eq!(sweep("1,2,4", &["--keep", &all], &["hello"]), whole);
+    // What another program has shown is another sweep.
+    let (code, _, errors) = sweep("1,2,4", &["--keep", &all], &["ring", "16"]);
+    assert_eq!(code, 2);
+    let expected = format!("error: {all}: it holds for something else: program is [");
+    assert!(errors.starts_with(&expected), "{errors}");
+    let collective = file("collective.jsonl");
+    let line = "{\"sweep\":{\"collective\":\"bcast\"}}\n";
+    fs::write(&collective, line).expect("written");
+    let (code, errors) = merge(&[&one, &collective]);
+    let expected = format!("error: {collective}: line 1: this is no sweep of a program\n");
+    assert_eq!(
+        (code, errors.starts_with(&expected)),
+        (Some(2), true),
+        "{errors}"
     );
 }
 

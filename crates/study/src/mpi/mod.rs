@@ -6,6 +6,7 @@
 
 mod attended;
 mod capture;
+mod printed;
 mod record;
 mod tables;
 mod terms;
@@ -27,10 +28,11 @@ use crate::settings::{ProgramSettings, Settings};
 
 pub use attended::Attended;
 pub use capture::Capture;
+pub use printed::Printed;
 pub use record::MpiRecord;
 pub use tables::{ProgramTables, ProgramTablesError, TABLES_VARIABLE};
 pub(crate) use terms::{eager_max, has_broadcasts};
-pub use varied::VariedStudy;
+pub use varied::{KEPT_PRINTED_BYTES_MAX, VariedCase, VariedStudy};
 
 /// What to run on what.
 #[derive(Clone, Debug)]
