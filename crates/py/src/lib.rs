@@ -66,6 +66,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::libraries, module)?)?;
     module.add_function(wrap_pyfunction!(program::mpirun, module)?)?;
     module.add_function(wrap_pyfunction!(program::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(program::convert_program, module)?)?;
     module.add_function(wrap_pyfunction!(varied::varied_run, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rule_readers, module)?)?;
     module.add_function(wrap_pyfunction!(rules::rules, module)?)?;

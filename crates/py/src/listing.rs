@@ -67,6 +67,9 @@ pub fn names(kind: &str) -> PyResult<Vec<&'static str>> {
         "fidelity" => Fidelity::ALL.map(Fidelity::name).to_vec(),
         "flow_control" => FlowControl::ALL.map(|(name, _)| name).to_vec(),
         "format" => FORMATS.map(Format::name).to_vec(),
+        "program_format" => corecast_replay::FORMATS
+            .map(corecast_replay::Format::name)
+            .to_vec(),
         "paper" => PAPERS.iter().map(|paper| paper.name).collect(),
         "pattern" => PATTERN_NAMES.to_vec(),
         _ => return Err(Refusal::unknown("kind", "kinds", kind, &["collective"]).into()),

@@ -2,6 +2,7 @@
 //! A plan whose parts make sense together, and what is done with it.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use corecast_core::{Request as CoreRequest, Schedule as CoreSchedule};
@@ -331,17 +332,18 @@ impl Study {
         Kept::new(&self.inner, path)
     }
 
-    /// Searches the cells that `table` lacks, and adds them.
+    /// Searches the cells that `table` lacks, and adds them; they are kept in the file at `path`.
     fn tune(
         &self,
         py: Python<'_>,
         table: &DecisionTable,
+        path: Option<PathBuf>,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<(DecisionTable, String)> {
         let (study, meter) = self.watched();
         let kept = table.inner.clone();
         let found = wait_for(py, meter, progress, move |meter| {
-            crate::table::tune(study.in_listed_order(), kept, meter)
+            crate::table::tune(study.in_listed_order(), kept, path.as_deref(), meter)
         })?;
         let (inner, searches) = found?;
         let file = table.file.clone();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Decision tables: searched, read and written.
 
+use std::path::Path;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use corecast_study::{CellSearch, Mistrial, Progress as _, Study, StudyError};
 use corecast_tune::{Cell, Table};
@@ -9,6 +11,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
+use crate::schedule::write_file;
 use crate::work::Meter;
 
 /// See [`corecast_tune::Table`].
@@ -53,22 +56,41 @@ impl DecisionTable {
     }
 }
 
-/// Searches the cells that `table` lacks. What was found, and how the searches went, as JSON.
-pub fn tune(study: Study, table: Table, meter: &Meter) -> Result<(Table, String), Refusal> {
+/// How long cells are kept in memory only.
+const SAVED_EVERY: Duration = Duration::from_millis(100);
+
+/// Searches the cells that `table` lacks. What was found, and how the searches went, as JSON. The file at
+/// `path` has what was found also if the search does not come to its end; whether it can be written whoever
+/// asks has to look.
+pub fn tune(
+    study: Study,
+    table: Table,
+    path: Option<&Path>,
+    meter: &Meter,
+) -> Result<(Table, String), Refusal> {
     let wanted = study.cells().into_iter();
     let missing = wanted.filter(|&(ranks, bytes)| table.cell(ranks, bytes).is_none());
     let missing: Vec<(u32, u64)> = missing.collect();
-    let table = Mutex::new(table);
+    let save = |table: &Table| {
+        path.map(|path| write_file(path.into(), table.to_string().as_bytes()));
+    };
+    let state = Mutex::new((table, Instant::now()));
     let keep = |cell: Cell| {
-        let mut table = table.lock().expect("nobody panics while holding it");
-        table.insert(cell);
+        let mut state = state.lock().expect("nobody panics while holding it");
+        state.0.insert(cell);
+        if state.1.elapsed() >= SAVED_EVERY {
+            save(&state.0);
+            state.1 = Instant::now();
+        }
         match meter.is_stopped() {
             true => Err(StudyError::Stopped),
             false => Ok(()),
         }
     };
-    let searches = study.tune(&missing, &keep, meter)?;
-    let table = table.into_inner().expect("nobody panics while holding it");
+    let searches = study.tune(&missing, &keep, meter);
+    let (table, _) = state.into_inner().expect("nobody panics while holding it");
+    save(&table);
+    let searches = searches?;
     let searches = searches.into_iter().map(search).collect::<Result<_, _>>()?;
     Ok((table, Value::Array(searches).to_string()))
 }

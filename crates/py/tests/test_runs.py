@@ -396,3 +396,14 @@ def test_zeros_with_signs_and_what_is_no_number_are_combined_in_any_order(op, ma
         run.check()
         for held in run.outputs:
             assert numpy.array_equal(held, expected, equal_nan=True), run.algorithm
+
+
+def test_notebooks_show_every_object():
+    classes = [getattr(corecast, name) for name in corecast.__all__]
+    classes = [of for of in classes if isinstance(of, type) and not issubclass(of, Exception)]
+    assert len(classes) > 20
+    assert [of.__name__ for of in classes if not hasattr(of, "_repr_html_")] == []
+    request = corecast.request("bcast", ranks=3, bytes=8)
+    assert html.escape(repr(request)) in request._repr_html_()
+    builder = corecast.ScheduleBuilder(request, "nothing-yet")
+    assert "nothing-yet" in builder._repr_html_()

@@ -369,3 +369,52 @@ def test_schedules_take_part_in_sweeps(tmp_path: Path) -> None:
         corecast.tune("bcast", algorithm=[str(path)])
     with pytest.raises(corecast.InputError, match="no.sched"):
         corecast.compare("bcast", algorithm="./no.sched")
+
+
+def test_searches_are_worked_on_by_others_and_go_on(tmp_path: Path) -> None:
+    whole = corecast.tune("bcast", **SWEEP, algorithm=NAMES)
+    kept = tmp_path / "bcast.toml"
+    few: dict[str, Any] = {**SWEEP, "ranks": 8, "algorithm": NAMES}
+    with ThreadPoolExecutor(2) as pool:
+        part = corecast.tune("bcast", **few, executor=pool, checkpoint=kept)
+        assert corecast.DecisionTable.read(kept) == part.table
+        again = corecast.tune("bcast", **SWEEP, algorithm=NAMES, executor=pool, checkpoint=kept)
+    assert (again, again.table) == (whole, whole.table)
+    assert kept.read_text() == str(whole.table)
+    # Only what was missing was searched, and is said in the order of the table.
+    assert [(row.ranks, row.bytes) for row in again.searches] == [(4, 64), (4, 256)]
+    here = corecast.tune("bcast", **SWEEP, algorithm=NAMES, checkpoint=kept)
+    assert here == whole and len(here.searches) == 0
+    with pytest.raises(corecast.TableError, match="algorithms"):
+        corecast.tune("bcast", **SWEEP, algorithm="ap", checkpoint=kept)
+    with pytest.raises(corecast.InputError, match="cannot write"):
+        corecast.tune("bcast", **SWEEP, checkpoint=tmp_path / "none" / "bcast.toml")
+
+
+def test_what_a_search_has_found_is_kept_where_an_executor_fails(tmp_path: Path) -> None:
+    kept = tmp_path / "bcast.toml"
+
+    class Failing(Executor):
+        calls = 0
+
+        def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            if self.calls == 3:
+                raise OSError("nobody is left")
+            self.calls += 1
+            future.set_result(function(*arguments, **more))
+            return future
+
+    with pytest.raises(corecast.RunError, match="nobody is left"):
+        corecast.tune("bcast", **SWEEP, algorithm=NAMES, executor=Failing(), checkpoint=kept)
+    table = corecast.DecisionTable.read(kept)
+    assert str(table).count("[[cell]]") == 3
+
+    class Other(Executor):
+        def submit(self, function: Any, /, *arguments: Any, **more: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            future.set_result(function(*arguments, **more).replace("ap", "no"))
+            return future
+
+    with pytest.raises(corecast.RunError, match="which is no case"):
+        corecast.tune("bcast", **SWEEP, algorithm=NAMES, executor=Other())

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Tables have the columns that are declared for them, whatever is in their rows."""
 
+import pickle
+
 import corecast
 import duckdb
 import numpy
@@ -209,8 +211,15 @@ def test_tables_become_rules_of_other_libraries(tmp_path):
     own = corecast.tune("bcast", algorithm="ap", **at).table
     with pytest.raises(corecast.TableError, match="Open MPI has none of the algorithms"):
         corecast.rules(own, "openmpi")
-    with pytest.raises(corecast.TableError, match="both tables of bcast"):
+    with pytest.raises(corecast.TableError, match="both tables of bcast") as both:
         corecast.rules([bcast, own], "openmpi")
+    # Where they lie for a moment is nobody's business.
+    assert "table[0]" in str(both.value) and "corecast-" not in str(both.value)
+    assert "corecast-" not in str(both.value.fields)
+    assert repr(rules).startswith("<Rules for openmpi: ")
+    assert pickle.loads(pickle.dumps(rules)) == rules
+    shown = corecast.rules(bcast, "mpich")._repr_html_()
+    assert shown.startswith("<pre>{")
     with pytest.raises(corecast.TableError) as missing:
         corecast.rules(tmp_path / "none.toml", "openmpi")
     assert missing.value.fields["file"].endswith("none.toml")
@@ -228,6 +237,7 @@ def test_tables_become_a_folder_of_schedules(tmp_path):
     tuned = corecast.tune("allreduce", chip="park2019-bus", **at)
     made = corecast.rules(tuned.table, "msccl")
     assert made.text == "" and made.library == "msccl" and len(made.files) == len(made.texts) > 0
+    assert "<table>" in made._repr_html_()
     assert made.files[0].min_bytes == 0 and made.files[-1].max_bytes is None
     assert {row.algorithm for row in made.files} <= set(at["algorithm"])
     folder = made.save(tmp_path / "algorithms")

@@ -42,7 +42,7 @@ from .figures import Figure
 from .flows import FlowRun, FlowRuns, flow
 from .measures import Pingpong, Traffic, pingpong, traffic
 from .papers import Reproduction, reproduce
-from .programs import ProgramRun, Variation, mpirun, replay, vary
+from .programs import ProgramRun, Variation, convert_program, mpirun, replay, vary
 from .runs import (
     Certificate,
     Certificates,
@@ -167,6 +167,7 @@ __all__ = [
     "VersionError",
     "View",
     "compare",
+    "convert_program",
     "explain",
     "flow",
     "list_algorithms",

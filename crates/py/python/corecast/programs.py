@@ -39,7 +39,7 @@ from .tuning import Tables, tables_path
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ProgramRun", "Variation", "mpirun", "replay", "vary"]
+__all__ = ["ProgramRun", "Variation", "convert_program", "mpirun", "replay", "vary"]
 
 #: What the libraries of MPI are called that programs ask for.
 LIBRARIES = ("libmpi.so.12", "libmpi_abi.so.1")
@@ -147,6 +147,10 @@ class ProgramRun(Record):
         """:attr:`rank_calls` as a DataFrame; needs pandas."""
         return self.rank_calls.to_pandas()
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """:attr:`rank_calls` as an Arrow stream: ``polars.DataFrame(run)``."""
+        return self.rank_calls.__arrow_c_stream__(requested_schema)
+
     def timeline(self) -> Figure:
         """What every rank did when."""
         return Figure(self._held.timeline())
@@ -240,13 +244,14 @@ def mpirun(
     )
     arguments["capture"] = flag("capture", capture)
     with (
-        tables_path(table) as path,
+        tables_path(table) as tables,
         bar(progress, "mpirun", 1) as told,
         _naming_libraries(arguments),
     ):
-        found = _core.mpirun(of_chip._inner, json.dumps({**arguments, "table": path}), told)
+        text = json.dumps({**arguments, "table": tables.path})
+        found = _core.mpirun(of_chip._inner, text, told)
     for note in found.notes:
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(tables.named(note), stacklevel=2)
     return ProgramRun(found)
 
 
@@ -285,8 +290,8 @@ def varied_run(
 ) -> str:
     """One run of a sweep, anywhere; one that fails ends no other."""
     try:
-        with tables_path(table) as path, _naming_libraries(arguments):
-            text = json.dumps({**arguments, "table": path})
+        with tables_path(table) as tables, _naming_libraries(arguments):
+            text = json.dumps({**arguments, "table": tables.path})
             return _core.varied_run(chip._inner, changes, text)
     except RunError as error:
         printed = {name: error.fields.get(name, "") for name in ("stdout", "stderr")}
@@ -346,9 +351,10 @@ def vary(
     path = checkpoint_of(checkpoint)
     with tables_path(table) as tables:
         inner = of_chip._inner
-        varied = _core.Varied(inner, texts, json.dumps({**arguments, "table": tables}), path)
+        text = json.dumps({**arguments, "table": tables.path})
+        varied = _core.Varied(inner, texts, text, path)
     for note in varied.notes():
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(tables.named(note), stacklevel=2)
     runs = varied.changes()
     missing = [changes for changes in runs if not varied.has(changes)]
     with bar(progress, "vary", len(runs)) as told:
@@ -409,18 +415,62 @@ def replay(
     """
     name = path_of("file", file, "give the path of a program's file")
     of_chip = chip_of(chip)
-    with tables_path(table) as path:
+    with tables_path(table) as tables:
         arguments = {
             "ranks_per_core": whole("ranks_per_core", ranks_per_core, 1, 1 << 16),
             "flops": None if flops is None else number("flops", flops, 1, 1e18),
-            "table": path,
+            "table": tables.path,
             "around": _around(fidelity, skew, background, seed, limit_events, limit_ns),
         }
         with bar(progress, "replay", 1) as told:
             found = _core.replay(of_chip._inner, name, json.dumps(arguments), told)
     for note in found.notes:
-        warnings.warn(note, stacklevel=2)
+        warnings.warn(tables.named(note), stacklevel=2)
     return ProgramRun(found)
+
+
+def convert_program(
+    file: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    flops: float | None = None,
+) -> list[Path]:
+    """Writes the program of a file in another format, as ``corecast convert`` does.
+
+    What is lost on the way is said as a warning. Schedules are written by :meth:`Schedule.save`.
+
+    Args:
+        file: Its path, in any format of programs; files that it names are beside it.
+        to: The file to write, whole or not at all; of a format with a file per rank all are written.
+        format: A format of programs of ``corecast.list_formats()``; how the name of `to` ends says it if
+            not given.
+        flops: Operations per second of a core, for files that count what is computed in operations.
+
+    Returns:
+        The paths of what was written.
+
+    Raises:
+        ProgramFileError: for what is wrong in the file, with its line, or cannot be said in the format.
+        InputError: if a file cannot be read or written, or its name says no format.
+
+    >>> import corecast, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> text = "corecast calls 1\\nranks 2\\nrank 0\\nsend 1 64\\nrank 1\\nrecv 0 64\\n"
+    >>> _ = (folder / "two.calls").write_text(text)
+    >>> [path.name for path in corecast.convert_program(folder / "two.calls", folder / "two.goal")]
+    ['two.goal']
+    >>> corecast.replay(folder / "two.goal", chip="tilepro64").messages
+    1
+    """
+    if format is not None:
+        word("format", format, _core.names("program_format"))
+    rate = None if flops is None else number("flops", flops, 1, 1e18)
+    name = path_of("file", file, "give the path of a program's file")
+    written, notes = _core.convert_program(name, path_of("to", to), format, rate)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return [Path(path) for path in written]
 
 
 def _arguments(

@@ -119,6 +119,9 @@ class Request:
     def __repr__(self) -> str:
         return repr(self._inner)
 
+    def _repr_html_(self) -> str:
+        return f"<code>{html.escape(repr(self))}</code>"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Request) and self._inner == other._inner
 
@@ -602,6 +605,9 @@ class ScheduleBuilder:
 
     def __repr__(self) -> str:
         return f"<ScheduleBuilder: {self.ranks} ranks, {self.chunks} chunks>"
+
+    def _repr_html_(self) -> str:
+        return self.finish()._repr_html_()
 
     def finish(self) -> Schedule:
         """The schedule of the steps so far. Whether it is right, :func:`corecast.verify` says."""

@@ -7,13 +7,14 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import Any
 
 from . import _columns, _core
 from ._cases import Keeper, checkpoint_of, executor_of, work
 from ._values import U32, flag, unfit, whole
-from .errors import InputError, InputTypeError
-from .figures import Figure
+from .errors import InputError, InputTypeError, RunError, TableError
+from .figures import Figure, write_whole
 from .plans import Algorithms, ChipLike, Plan, make, subject
 from .progress import bar
 from .schedules import Schedule
@@ -210,6 +211,43 @@ class Tuning(Table[Record]):
         return Figure(study.winner_map(study.table_winners(self.table._inner)))
 
 
+class _KeptTable:
+    """The cells of a table that were found, how the searches went, and the table's file."""
+
+    def __init__(self, core: _core.DecisionTable) -> None:
+        self.core = core
+        self.searches: list[dict[str, Any]] = []
+
+    def add(self, case: str) -> None:
+        try:
+            made = json.loads(case)
+            table = _core.DecisionTable(made["table"], "a cell")
+            searches = list(made["searches"])
+        except (ValueError, LookupError, TypeError, TableError):
+            raise TypeError("no cell") from None
+        try:
+            self.core = self.core.merged(table)
+        except TableError as error:
+            # By somebody else's corecast, or on another computer, whose cores were measured.
+            raise RunError(f"executor: {error.message}", error.help) from None
+        self.searches += searches
+
+    def save(self, path: str) -> None:
+        write_whole(Path(path), str(self.core))
+
+
+def tuned_cell(plan: Plan, ranks: int, bytes: int) -> str:
+    """The search for one cell of a table, anywhere."""
+    study = plan.cell(ranks, bytes).study()
+    table, searches = study.tune(study.empty_table(), None, None)
+    return json.dumps({"table": str(table), "searches": json.loads(searches)})
+
+
+def _place(cell: dict[str, Any]) -> tuple[int, int]:
+    """Where a cell is in a table."""
+    return cell["ranks"], cell["bytes"]
+
+
 def tune(
     collective: str,
     *,
@@ -218,6 +256,8 @@ def tune(
     bytes: Any = None,
     algorithm: Algorithms = "all",
     table: DecisionTable | None = None,
+    executor: Executor | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **more: Any,
 ) -> Tuning:
@@ -232,6 +272,10 @@ def tune(
             bytes; of ``"host"`` and ``"threads"`` 8 to 2 MiB in steps of eight times).
         algorithm: Names of those that compete.
         table: Its cells are kept, and only missing ones searched.
+        executor: Any :class:`concurrent.futures.Executor`; each cell is one call. Without one all cores of
+            this computer search.
+        checkpoint: A table's file in which cells are kept as they are found, the file of ``corecast tune
+            -o``. Those that it has are not searched again, so a search that was interrupted goes on.
         progress: Whether a bar is shown; ``None`` leaves it to where the output goes.
         more: ``machine``, ``root``, ``dtype``, ``fidelity``, ``status_bits``, ``arity``,
             ``flow_control``, ``limit_events``, ``limit_ns``, as in :func:`run`.
@@ -239,6 +283,7 @@ def tune(
     Raises:
         InputError: for what cannot be searched, by its subclasses; ``TableError`` for a table of another
             chip or machine.
+        RunError: if the executor fails; what was found until then is in the checkpoint.
 
     >>> import corecast
     >>> tuned = corecast.tune("bcast", chip="park2019-bus", ranks=[4], bytes=[64])
@@ -280,13 +325,29 @@ def tune(
     plan = make(collective, chip=plan.chip, ranks=ranks, bytes=bytes, algorithm=algorithm, **more)
     plan = plan.without_repeats()
     study = plan.study()
+    executor, path = executor_of(executor), checkpoint_of(checkpoint)
     kept = study.empty_table()
     if table is not None:
         if not isinstance(table, DecisionTable):
             raise unfit(InputTypeError, "table", table, "is no DecisionTable", [])
         kept = kept.merged(table._inner)
-    parts = len(set(study.ranks)) * len(set(study.sizes)) * len(study.algorithms)
+    if path is not None and os.path.exists(path):
+        kept = kept.merged(DecisionTable.read(path)._inner)
+    found = _KeptTable(kept)
+    cells = sorted({(count, size) for count in study.ranks for size in study.sizes})
+    known = json.loads(study.table_record(kept))["cells"]
+    missing = set(cells) - {(cell["ranks"], cell["bytes"]) for cell in known}
+    parts = len(cells) * (len(study.algorithms) if executor is None else 1)
     with bar(progress, f"tune {collective}", parts) as told:
-        core, searches = study.tune(kept, told)
+        if executor is not None:
+            keeper = Keeper(found, path, len(cells) - len(missing), told)
+            calls = [(plan, *cell) for cell in sorted(missing)]
+            work(keeper, tuned_cell, calls, executor)
+        else:
+            if path is not None:
+                found.save(path)  # says now, not after the search, that the file cannot be written
+            found.core, searches = study.tune(kept, path, told)
+            found.searches = json.loads(searches)
+    core, searches = found.core, json.dumps(sorted(found.searches, key=_place))
     record = study.table_record(core)
     return Tuning(record, DecisionTable._of(core), searches_of(searches), plan)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _columns, _core
 from ._values import path_of, read_text, unfit, word
-from ._versioned import restore
+from ._versioned import Versioned, restore
 from .chips import chip_of
-from .errors import InputTypeError
+from .errors import Error, InputTypeError
 from .figures import write_whole
 from .tables import Record, Table, table_of
 
@@ -28,6 +28,9 @@ __all__ = ["DecisionTable", "Rules", "rules"]
 
 #: Most bytes of a table's file.
 FILE_BYTES_MAX = 64 << 20
+
+#: How errors call a table that nobody has named.
+UNNAMED = "the table"
 
 
 class DecisionTable:
@@ -45,7 +48,7 @@ class DecisionTable:
 
     _inner: _core.DecisionTable
 
-    def __init__(self, text: str, name: str = "the table") -> None:
+    def __init__(self, text: str, name: str = UNNAMED) -> None:
         self._inner = _core.DecisionTable(word("text", text), word("name", name))
 
     @classmethod
@@ -116,8 +119,8 @@ def searches_of(text: str) -> Table[Record]:
 Tables = DecisionTable | Sequence[DecisionTable] | str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Rules:
+@dataclass(frozen=True, repr=False)
+class Rules(Versioned):
     """Decision tables as who reads them wants them; ``str(rules)`` is the file's text.
 
     For an MPI library they are a file of rules by which it chooses among its own algorithms, for the
@@ -138,6 +141,15 @@ class Rules:
 
     def __str__(self) -> str:
         return self.text or repr(self.files)
+
+    def __repr__(self) -> str:
+        what = f"{len(self.files)} files" if self.texts else f"{len(self.text.splitlines())} lines"
+        return f"<Rules for {self.library}: {what}, {len(self.notes)} notes>"
+
+    def _repr_html_(self) -> str:
+        shown = self.files._repr_html_() if self.texts else f"<pre>{html.escape(self.text)}</pre>"
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        return shown + (f"<ul>{notes}</ul>" if notes else "")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the file, or makes the folder, which must be new or empty; whole or not at all.
@@ -189,24 +201,41 @@ def rules(table: Tables, library: str, *, chip: ChipLike | None = None) -> Rules
     """
     word("library", library, _core.rule_readers())
     of_chip = None if chip is None else chip_of(chip)._inner
-    with tables_path(table) as path:
-        if path is None:
+    with tables_path(table) as tables:
+        if tables.path is None:
             raise unfit(InputTypeError, "table", table, "is no DecisionTable", [_GIVE_TABLES])
-        made = _core.rules(path, library, of_chip)
+        made = _core.rules(tables.path, library, of_chip)
     files = table_of(json.loads(made.files), _columns.LISTED_FILE)
-    return Rules(made.text or "", tuple(made.notes), library, files, tuple(made.texts))
+    notes = tuple(tables.named(note) for note in made.notes)
+    return Rules(made.text or "", notes, library, files, tuple(made.texts))
 
 
 _GIVE_TABLES = "give tables of corecast.tune, or the path of a file or folder"
 
 
+@dataclass(frozen=True)
+class TablesPath:
+    """Where Rust finds tables."""
+
+    #: The path of a file or folder; ``None`` for the chip's own.
+    path: str | None
+    #: What tables are called that lie there for a moment only.
+    names: tuple[tuple[str, str], ...] = ()
+
+    def named(self, text: str) -> str:
+        """A text in which tables are called what our caller knows them by."""
+        for file, name in self.names:
+            text = text.replace(file, name)
+        return text
+
+
 @contextmanager
-def tables_path(table: Any) -> Iterator[str | None]:
+def tables_path(table: Any) -> Iterator[TablesPath]:
     """Where Rust finds the tables, while it needs them: one, several, or a path already."""
     if table is None:
-        yield None
+        yield TablesPath(None)
     elif isinstance(table, (str, os.PathLike)):
-        yield path_of("table", table)
+        yield TablesPath(path_of("table", table))
     else:
         tables = [table] if isinstance(table, DecisionTable) else table
         is_list = isinstance(tables, Sequence) and tables
@@ -219,6 +248,19 @@ def tables_path(table: Any) -> Iterator[str | None]:
                 [_GIVE_TABLES],
             )
         with tempfile.TemporaryDirectory(prefix="corecast-") as folder:
+            names = []
             for index, one in enumerate(tables):
-                one.save(Path(folder) / f"{index}.toml")
-            yield folder
+                file, name = Path(folder) / f"{index}.toml", one._inner.file
+                one.save(file)
+                is_unclear = len(tables) > 1 and name == UNNAMED
+                names.append((str(file), f"table[{index}]" if is_unclear else name))
+            found = TablesPath(folder, tuple(names))
+            try:
+                yield found
+            except Error as error:
+                error.message = found.named(error.message)
+                error.help = [found.named(line) for line in error.help]
+                for field, value in error.fields.items():
+                    if isinstance(value, str):
+                        error.fields[field] = found.named(value)
+                raise
