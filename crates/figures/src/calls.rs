@@ -23,7 +23,7 @@ pub fn calls_timeline(what: &str, machine: &dyn StudyMachine, run: &CallRun) -> 
         label: format!("cycles of {} ps", clock.period_ps),
         unit_ps: clock.period_ps,
     };
-    corecast_render::timeline_svg(&title, &shown.report, shown.ranks_per_row, &axis)
+    corecast_render::timeline_svg(&title, &shown.report, &shown.labels, &axis)
 }
 
 /// The run as Chrome trace JSON, with the ranks' calls.

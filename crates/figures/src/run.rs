@@ -14,7 +14,7 @@ pub fn timeline(study: &Study, run: &Run, settings: &Settings) -> String {
     let mut title = title(study, run, settings);
     let shown = Shown::of(&run.report);
     title += &shown.left_out(&run.report);
-    corecast_render::timeline_svg(&title, &shown.report, shown.ranks_per_row, &axis(study))
+    corecast_render::timeline_svg(&title, &shown.report, &shown.labels, &axis(study))
 }
 
 /// What every link carried; none where there is no mesh.

@@ -18,8 +18,10 @@ const ROWS: usize = 128;
 pub struct Shown<'a> {
     /// With an activity per row.
     pub report: Cow<'a, Report>,
+    /// Whose each row is.
+    pub labels: Vec<String>,
     /// Ranks that share a row; the last row may have fewer.
-    pub ranks_per_row: usize,
+    ranks_per_row: usize,
 }
 
 impl<'a> Shown<'a> {
@@ -30,10 +32,12 @@ impl<'a> Shown<'a> {
         let has_many = report.messages.len() > MESSAGES;
         let ranks_per_row = ranks.div_ceil(ROWS).max(1);
         let is_shared = ranks_per_row > 1;
+        let labels = labels(ranks, ranks_per_row);
         if !has_many && !is_shared && !report.activity.iter().any(is_long) {
             let report = Cow::Borrowed(report);
             return Self {
                 report,
+                labels,
                 ranks_per_row,
             };
         }
@@ -53,18 +57,40 @@ impl<'a> Shown<'a> {
         };
         Self {
             report: Cow::Owned(shown),
+            labels,
             ranks_per_row,
         }
     }
 
     /// What is not drawn, for the title.
     pub fn left_out(&self, report: &Report) -> String {
-        let messages = report.messages.len();
-        match self.report.messages.is_empty() && messages > 0 {
-            true => format!(" ({}, not drawn)", counted(messages as u64, "message")),
-            false => String::new(),
+        let messages = report.messages.len() as u64;
+        let mut left_out = Vec::new();
+        if self.report.messages.is_empty() && messages > 0 {
+            left_out.push(format!("{}, not drawn", counted(messages, "message")));
+        }
+        if self.ranks_per_row > 1 {
+            left_out.push(format!(
+                "{} ranks a row, by what most of them do",
+                self.ranks_per_row
+            ));
+        }
+        match left_out.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", left_out.join("; ")),
         }
     }
+}
+
+/// Whose each row is.
+fn labels(ranks: usize, ranks_per_row: usize) -> Vec<String> {
+    let firsts = (0..ranks).step_by(ranks_per_row);
+    let label = |first: usize| match (first + ranks_per_row).min(ranks) - 1 {
+        last if ranks_per_row == 1 => format!("rank {last}"),
+        last if last == first => first.to_string(),
+        last => format!("{first}-{last}"),
+    };
+    firsts.map(label).collect()
 }
 
 /// Several ranks as one, with one cause per column of so many picoseconds: the one that takes most of it.
@@ -111,6 +137,13 @@ mod tests {
         let shown = in_columns(ranks, 10);
         let spans = shown.spans();
         spans.map(|span| (span.cause, span.end.ps())).collect()
+    }
+
+    #[test]
+    fn rows_are_labelled_by_ranks_that_there_are() {
+        assert_eq!(labels(2, 1), ["rank 0", "rank 1"]);
+        assert_eq!(labels(5, 2), ["0-1", "2-3", "4"]);
+        assert_eq!(labels(5, 3), ["0-2", "3-4"]);
     }
 
     #[test]

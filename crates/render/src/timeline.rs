@@ -44,12 +44,13 @@ pub struct TimeAxis {
     pub unit_ps: u64,
 }
 
-/// One row per activity over time, which is that of a rank, or of so many that share it.
+/// One row per activity over time, which is that of a rank, or of several that share it; `labels` say of
+/// which.
 ///
 /// # Panics
-/// If the unit of the axis is 0.
+/// If the unit of the axis is 0, or a row has no label.
 #[must_use]
-pub fn timeline_svg(title: &str, report: &Report, ranks_per_row: usize, axis: &TimeAxis) -> String {
+pub fn timeline_svg(title: &str, report: &Report, labels: &[String], axis: &TimeAxis) -> String {
     assert!(axis.unit_ps > 0, "a unit of time takes time");
     let units = |ps: u64| ps as f64 / axis.unit_ps as f64;
     let end = units(report.makespan.ps().max(axis.unit_ps));
@@ -72,14 +73,9 @@ pub fn timeline_svg(title: &str, report: &Report, ranks_per_row: usize, axis: &T
     let gap = (row / 5.5).floor();
     let is_labelled = |index: usize| row >= LABELLED || index.is_multiple_of(LABEL_EVERY);
     for (rank, activity) in report.activity.iter().enumerate() {
-        let first = rank * ranks_per_row;
-        let label = match ranks_per_row {
-            1 => format!("rank {rank}"),
-            several => format!("{first}-{}", first + several - 1),
-        };
         if is_labelled(rank) {
             let y = y_of(rank) + row / 2.0 + 4.0;
-            svg.text(LEFT - 8.0, y, 11, Anchor::End, &label);
+            svg.text(LEFT - 8.0, y, 11, Anchor::End, &labels[rank]);
         }
         // Neighbours of one kind are one: between them a line of background would shine through.
         let mut spans = activity.spans().peekable();
@@ -131,7 +127,8 @@ mod tests {
         for ranks in [1, 4] {
             let schedule = ring.schedule(&Request::new(Collective::Allgather, ranks, 8));
             let report = Oracle.run(&Job::new(&schedule)).expect("runs");
-            let svg = timeline_svg("a & b", &report, 1, &axis);
+            let labels: Vec<String> = (0..ranks).map(|rank| format!("rank {rank}")).collect();
+            let svg = timeline_svg("a & b", &report, &labels, &axis);
             roxmltree::Document::parse(&svg).expect("well-formed");
             assert!(!svg.contains("NaN"));
         }
