@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use corecast_core::{Collective, FlowControl, FullCrossbar, Request, algorithm, verify};
-use corecast_exchange::chakra::trace::{self, COLL, Node, RECV, SEND};
+use corecast_exchange::chakra::trace::{self, COLL, COMP, Node, RECV, SEND};
 use corecast_exchange::{find_format, read};
 
 #[test]
@@ -80,6 +80,46 @@ fn damage_is_no_panic() {
         refused += u32::from(read("it.0.et", &whole[..at], Some(chakra)).is_err());
     }
     assert!(refused > 500, "{refused}");
+}
+
+/// A message with another size, tag or partner, or without its other end: an error, or found wrong.
+#[test]
+fn damage_is_found() {
+    let ring = algorithm::find(Collective::Allgather, "ring").expect("registered");
+    let schedule = ring.schedule(&Request::new(Collective::Allgather, 3, 8));
+    let chakra = find_format("chakra").expect("in the list");
+    let whole = chakra.write(&schedule).expect("it can be said").files;
+    let ranks = trace::parse(&whole.concat()).expect("what was written");
+    let mut tried = 0;
+    let mut check = |rank: usize, at: usize, change: &dyn Fn(&mut Node)| {
+        let mut files = whole.clone();
+        let mut nodes = ranks[rank].nodes.clone();
+        change(&mut nodes[at]);
+        files[rank] = trace::file(&[], &nodes);
+        tried += 1;
+        if let Ok(back) = read("it.0.et", files.concat(), Some(chakra)) {
+            let certificate = verify(&back.schedule, &FullCrossbar);
+            assert!(!certificate.is_correct(), "{rank} {:?}", nodes[at]);
+        }
+    };
+    for (rank, of_rank) in ranks.iter().enumerate() {
+        for (at, node) in of_rank.nodes.iter().enumerate() {
+            if ![SEND, RECV].contains(&node.kind) {
+                continue;
+            }
+            check(rank, at, &|node| node.kind = COMP);
+            check(rank, at, &|node| node.kind = SEND + RECV - node.kind);
+            for name in ["comm_size", "comm_tag", "comm_dst", "comm_src"] {
+                if node.number(name).is_some() {
+                    check(rank, at, &|node| {
+                        let number = node.numbers.iter_mut().find(|(of, _)| of == name);
+                        number.expect("it has one").1 += 1;
+                    });
+                }
+            }
+        }
+    }
+    assert!(tried >= 12 * 5, "{tried}");
 }
 
 /// A trace of one collective per rank.

@@ -9,7 +9,7 @@ const TEXT: &str = include_str!("../../../../docs/schedules.md");
 #[test]
 fn examples_are_correct_schedules() {
     let parts: Vec<&str> = TEXT.split("```text corecast\n").skip(1).collect();
-    assert!(parts.len() >= 2);
+    assert!(parts.len() >= 3);
     for part in parts {
         let (text, _) = part.split_once("```").expect("the example ends");
         let schedule = match read("docs/schedules.md", text, None) {
