@@ -15,7 +15,7 @@ use corecast_papers::{PAPERS, Paper};
 use corecast_study::{Claim, MachineKind, Reader, Shard};
 
 use crate::mpirun::Mpirun;
-use crate::one_of::{OneOf, one, one_of};
+use crate::one_of::{Claims, OneOf, one, one_of};
 use crate::program;
 
 pub use coll::Coll;
@@ -117,13 +117,14 @@ pub enum Verb {
         /// readers insist on, and waits without which streams race; then verify that
         #[arg(long, value_name = "OUT", help_heading = "Output")]
         repair: Option<String>,
-        /// Exit with 1 unless these claims, separated by commas, hold; correct is always required
+        /// Exit with 1 unless these claims, separated by commas, hold; correct is always required.
+        /// deadlock-free:K counts on K slots per connection, as runtimes of MSCCL give them
         #[arg(
             long,
             value_name = "CLAIMS",
             help_heading = "Checks",
             value_delimiter = ',',
-            value_parser = one(Claim::ALL, Claim::name)
+            value_parser = Claims
         )]
         require: Vec<Claim>,
     },

@@ -9,6 +9,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error};
+use corecast_study::Claim;
 
 /// Reads one of the values by its name.
 #[derive(Clone)]
@@ -46,5 +47,27 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for OneOf<T> {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.names().map(PossibleValue::new)))
+    }
+}
+/// Reads claims: a closed set, and one of a number.
+#[derive(Clone)]
+pub struct Claims;
+
+impl TypedValueParser for Claims {
+    type Value = Claim;
+
+    fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Claim, Error> {
+        let claim = value
+            .to_str()
+            .and_then(|text| Claim::find(text.trim()).ok());
+        claim.map_or_else(
+            || one(Claim::ALL, Claim::name).parse_ref(cmd, arg, value),
+            Ok,
+        )
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = Claim::ALL.into_iter().map(Claim::name);
+        Some(Box::new(names.map(PossibleValue::new)))
     }
 }

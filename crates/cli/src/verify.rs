@@ -190,10 +190,8 @@ fn refuse_what_does_nothing(scene: &Scene) -> Result<(), Failure> {
 fn verify_corpus(paths: &[String], require: &[Claim]) -> Result<Answer, Failure> {
     let on_a_chip = [Claim::ContentionFree, Claim::RoundOptimal];
     if let Some(claim) = require.iter().find(|claim| on_a_chip.contains(claim)) {
-        let message = format!(
-            "--require: several files are verified without a chip, which `{}` needs",
-            claim.name()
-        );
+        let message =
+            format!("--require: several files are verified without a chip, which `{claim}` needs");
         return Err(Failure::input(message).help("verify one file"));
     }
     let mut required = vec![Claim::Correct];

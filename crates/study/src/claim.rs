@@ -14,6 +14,9 @@ pub enum Claim {
     Correct,
     /// It completes when every send waits for its receiver.
     DeadlockFree,
+    /// It completes when every connection holds so many messages, as runtimes give slots. Written
+    /// `deadlock-free:SLOTS`.
+    DeadlockFreeWith(u32),
     /// No link carries two messages in one round.
     ContentionFree,
     /// No schedule of the collective has fewer rounds.
@@ -21,7 +24,7 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Every claim.
+    /// Every claim without a number.
     pub const ALL: [Self; 4] = [
         Self::Correct,
         Self::DeadlockFree,
@@ -34,19 +37,28 @@ impl Claim {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Correct => "correct",
-            Self::DeadlockFree => "deadlock-free",
+            Self::DeadlockFree | Self::DeadlockFreeWith(_) => "deadlock-free",
             Self::ContentionFree => "contention-free",
             Self::RoundOptimal => "round-optimal",
         }
     }
 
-    /// The claim of this name.
+    /// The claim of this name, or of one with a number.
+    ///
+    /// ```
+    /// use corecast_study::Claim;
+    /// let claim = Claim::find("deadlock-free:1").unwrap();
+    /// assert_eq!(claim.to_string(), "deadlock-free with 1 slot");
+    /// assert!(Claim::find("deadlock-free:").is_err());
+    /// ```
     ///
     /// # Errors
     /// [`StudyError::Unknown`].
     pub fn find(name: &str) -> Result<Self, StudyError> {
         let claim = Self::ALL.into_iter().find(|claim| claim.name() == name);
-        claim.ok_or_else(|| StudyError::Unknown {
+        let slots = name.strip_prefix("deadlock-free:");
+        let with = slots.and_then(|slots| slots.parse().ok().map(Self::DeadlockFreeWith));
+        claim.or(with).ok_or_else(|| StudyError::Unknown {
             kind: "claim".to_owned(),
             plural: "claims",
             name: name.to_owned(),
@@ -67,16 +79,8 @@ impl Claim {
                 },
                 certificate.violations[0]
             )),
-            Self::DeadlockFree if !certificate.is_deadlock_free() => {
-                Some(match certificate.slots_needed {
-                    Some(1) => "it needs 1 slot per connection".to_owned(),
-                    Some(slots) => format!("it needs {slots} slots per connection"),
-                    None if certificate.violations.iter().any(is_unmatched) => {
-                        "a message lacks its other end".to_owned()
-                    }
-                    None => "no number of slots is enough".to_owned(),
-                })
-            }
+            Self::DeadlockFree => deadlock(certificate, 0),
+            Self::DeadlockFreeWith(slots) => deadlock(certificate, slots),
             Self::ContentionFree if !certificate.is_contention_free() => {
                 let share = certificate.busiest_link;
                 let messages = share.map_or(0, |share| share.messages);
@@ -95,6 +99,29 @@ impl Claim {
             }
             _ => None,
         }
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DeadlockFreeWith(1) => write!(f, "{} with 1 slot", self.name()),
+            Self::DeadlockFreeWith(slots) => write!(f, "{} with {slots} slots", self.name()),
+            _ => f.write_str(self.name()),
+        }
+    }
+}
+
+/// Why a schedule does not complete with so many slots per connection, if it does not.
+fn deadlock(certificate: &Certificate, slots: u32) -> Option<String> {
+    match certificate.slots_needed {
+        Some(needed) if needed <= slots => None,
+        Some(1) => Some("it needs 1 slot per connection".to_owned()),
+        Some(needed) => Some(format!("it needs {needed} slots per connection")),
+        None if certificate.violations.iter().any(is_unmatched) => {
+            Some("a message lacks its other end".to_owned())
+        }
+        None => Some("no number of slots is enough".to_owned()),
     }
 }
 
@@ -142,7 +169,7 @@ impl fmt::Display for Fault {
         }
         f.write_str(": ")?;
         match what {
-            Wrong::Claim(claim, objection) => write!(f, "not {}: {objection}", claim.name()),
+            Wrong::Claim(claim, objection) => write!(f, "not {claim}: {objection}"),
             Wrong::Data => write!(f, "the run did not deliver the right data"),
         }
     }
@@ -169,6 +196,32 @@ pub fn faults<'a>(
 mod tests {
     use super::*;
     use corecast_core::{FullCrossbar, Rank, Request, algorithm, verify};
+
+    #[test]
+    fn slots_are_what_a_claim_may_count_on() {
+        let linear = algorithm::find(Collective::Bcast, "linear").expect("registered");
+        let schedule = linear.schedule(&Request::new(Collective::Bcast, 4, 8));
+        let mut certificate = verify(&schedule, &FullCrossbar);
+        let with = |slots| Claim::DeadlockFreeWith(slots);
+        assert_eq!(with(0).objection(&certificate), None);
+        certificate.slots_needed = Some(2);
+        assert_eq!(with(2).objection(&certificate), None);
+        for claim in [Claim::DeadlockFree, with(1)] {
+            let objection = claim.objection(&certificate);
+            assert_eq!(
+                objection.as_deref(),
+                Some("it needs 2 slots per connection")
+            );
+        }
+        let fault = faults(&[with(1)], &certificate, 8)
+            .next()
+            .expect("it does not hold");
+        assert!(
+            fault
+                .to_string()
+                .contains(": not deadlock-free with 1 slot: it needs 2")
+        );
+    }
 
     #[test]
     fn a_damaged_schedule_fails_by_name() {

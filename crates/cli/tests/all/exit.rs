@@ -58,6 +58,27 @@ fn claims_that_hold_exit_with_0() {
     assert_eq!((code(&optimal), optimal.stderr.len()), (0, 0));
 }
 
+/// Two ranks that send before they receive, over connections that are counted on to hold a message.
+#[test]
+fn slots_can_be_claimed() {
+    let file = tempfile::Builder::new().suffix(".sched").tempfile();
+    let file = file.expect("a file");
+    let text = "corecast schedule 1\ncollective allgather\nranks 2\nbytes 8\nslots 1\n\
+                rank 0\nsend 1 [0]\nrecv 1 [1]\nrank 1\nsend 0 [1]\nrecv 0 [0]\n";
+    std::fs::write(file.path(), text).expect("written");
+    let path = file.path().display();
+    for (claim, expected) in [
+        ("correct", 0),
+        ("deadlock-free", 1),
+        ("deadlock-free:0", 1),
+        ("deadlock-free:1", 0),
+        ("deadlock-free:", 2),
+    ] {
+        let output = run(&format!("verify {path} --require {claim}"));
+        assert_eq!(code(&output), expected, "{claim}");
+    }
+}
+
 #[test]
 fn sweeps_show_no_progress_in_pipes() {
     for arguments in [
