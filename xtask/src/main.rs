@@ -22,6 +22,7 @@ mod rtl;
 mod site;
 mod smpi;
 mod spdx;
+mod speedup;
 mod tidy;
 mod trial;
 mod viewer;
@@ -147,9 +148,14 @@ const COMMANDS: &[Task] = &[
         |arguments| bench_mpi::run(root(), arguments),
     ),
     task(
-        "smpi [--chip CHIP] [--built DIR]",
+        "smpi [nas] [--chip CHIP] [--built DIR]",
         "beside SimGrid's SMPI, the same programs",
         |arguments| smpi::run(root(), arguments),
+    ),
+    task(
+        "speedup [--chip CHIP] [--prefix DIR] [--sources DIR] [--wheels DIR] [PROGRAMS...]",
+        "real programs on more and more cores of simulated chips",
+        |arguments| speedup::run(root(), arguments),
     ),
     task(
         "mpi-clients [--wheels DIR] [--chip CHIP]",

@@ -16,6 +16,10 @@
 //! Contention of the mesh is what SMPI's time is above that of the same platform whose mesh carries any
 //! number of messages at full speed; on the chip it is the share of all ranks' time that is lost to busy
 //! links.
+//!
+//! `smpi nas` runs the kernels of `examples/programs/nas.c`, class S, with 48 ranks instead, and says what
+//! that takes here: wall time, and processor time of all processes together, which other work on the
+//! computer changes less.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,15 +64,36 @@ const SMPI: [&str; 10] = [
     "--log=root.threshold:critical",
 ];
 
+/// Of `examples/programs/nas.c`, and with how many ranks.
+const NAS: [&str; 4] = ["ep", "is", "cg", "ft"];
+const NAS_RANKS: u32 = 48;
+/// Runs of each, in turns; medians count.
+const REPETITIONS: usize = 3;
+
+/// A run in virtual time ends well before.
+const LIMITS: [&str; 4] = [
+    "--limit-ns",
+    "1000000000000",
+    "--limit-events",
+    "10000000000",
+];
+
 /// What is asked for.
 struct Options {
+    /// Kernels of applications in the place of patterns.
+    is_nas: bool,
     chips: Vec<String>,
     /// A folder with a `corecast` and its libraries; without it they are built.
     built: Option<PathBuf>,
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
+    let (is_nas, arguments) = match arguments.split_first() {
+        Some((name, rest)) if name == "nas" => (true, rest),
+        _ => (false, arguments),
+    };
     let mut options = Options {
+        is_nas,
         chips: CHIPS.map(str::to_owned).to_vec(),
         built: None,
     };
@@ -231,26 +256,45 @@ impl Mesh {
 struct Ran {
     simulated: f64,
     wall: f64,
+    /// Processor time of it and all its processes.
+    cpu: f64,
 }
 
-/// Runs a command and reads its row.
-fn ran(command: &mut Command) -> Result<Ran, String> {
-    let begin = Instant::now();
+/// Runs a command below a shell that says what processor time it took, and reads its row.
+fn ran(command: &Command) -> Result<Ran, String> {
     let name = command.get_program().display().to_string();
-    let output = command
-        .output()
-        .map_err(|error| format!("{name}: {error}"))?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", r#""$@"; code=$?; times >&2; exit $code"#, "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    let begin = Instant::now();
+    let output = shell.output().map_err(|error| format!("{name}: {error}"))?;
     let wall = begin.elapsed().as_secs_f64();
     let said = String::from_utf8_lossy(&output.stdout);
     let row = said.lines().find_map(|line| line.strip_prefix("row "));
-    let us = row.and_then(|row| row.split_whitespace().last()?.parse::<f64>().ok());
-    match us.filter(|_| output.status.success()) {
+    let words = row.map(|row| row.split_whitespace().rev());
+    let us = words.and_then(|mut words| words.find_map(|word| word.parse::<f64>().ok()));
+    let is_wrong = row.is_some_and(|row| row.ends_with("WRONG"));
+    let mut lines: Vec<&[u8]> = output.stderr.split(|&byte| byte == b'\n').collect();
+    lines.retain(|line| !line.is_empty());
+    let times = lines.pop().unwrap_or_default();
+    let cpu = String::from_utf8_lossy(times);
+    let cpu = cpu.split_whitespace().filter_map(seconds).sum();
+    // The other line is the shell's own.
+    lines.pop();
+    match us.filter(|_| output.status.success() && !is_wrong) {
         Some(us) => Ok(Ran {
             simulated: us * 1e-6,
             wall,
+            cpu,
         }),
-        None => Err(format!("{name}: {}", last_line(&output.stderr))),
+        None => Err(format!("{name}: {}", last_line(&lines.join(&b'\n')))),
     }
+}
+
+/// `1m2.5s`, as shells say it.
+fn seconds(text: &str) -> Option<f64> {
+    let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
+    Some(60.0 * minutes.parse::<f64>().ok()? + seconds.parse::<f64>().ok()?)
 }
 
 /// The programs, and how they are started.
@@ -263,26 +307,39 @@ impl Bench {
     fn new(root: &Path, built: &Path) -> Result<Self, String> {
         let folder = root.join("target/smpi");
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let source = root.join("xtask/smpi/kernels.c");
         let library = folder.join("libmpi.so.12");
         let _ = std::fs::remove_file(&library);
         std::os::unix::fs::symlink(built.join("libmpi.so"), &library)
             .map_err(|error| error.to_string())?;
         let headers = root.join("crates/mpi/include/mpich");
-        let mut cc = Command::new("cc");
-        cc.args(["-O2", "-I"])
-            .arg(headers)
-            .arg("-o")
-            .arg(folder.join("ours"));
-        quietly(cc.arg(&source).arg(&library))?;
-        let mut smpicc = Command::new("smpicc");
-        smpicc.args(["-O2", "-o"]).arg(folder.join("theirs"));
-        quietly(smpicc.arg(&source))
-            .map_err(|why| format!("{why}; SimGrid is Debian's package libsimgrid-dev"))?;
+        for (source, [ours, theirs]) in [
+            ("xtask/smpi/kernels.c", ["ours", "theirs"]),
+            ("examples/programs/nas.c", ["nas-ours", "nas-theirs"]),
+        ] {
+            let source = root.join(source);
+            let mut cc = Command::new("cc");
+            cc.args(["-O2", "-I"]).arg(&headers);
+            cc.arg("-o").arg(folder.join(ours));
+            quietly(cc.arg(&source).arg(&library).arg("-lm"))?;
+            let mut smpicc = Command::new("smpicc");
+            smpicc.args(["-O2", "-o"]).arg(folder.join(theirs));
+            quietly(smpicc.arg(&source).arg("-lm"))
+                .map_err(|why| format!("{why}; SimGrid is Debian's package libsimgrid-dev"))?;
+        }
         Ok(Self {
             folder,
             corecast: built.join("corecast"),
         })
+    }
+
+    /// What starts a program on a chip; its name and arguments follow.
+    fn chip(&self, chip: &str, ranks: u32) -> Command {
+        let mut command = Command::new(&self.corecast);
+        let libraries = format!("LD_LIBRARY_PATH={}", self.folder.display());
+        command.args(["mpirun", "-n", &ranks.to_string(), "--chip", chip]);
+        command.args(["-x", &libraries]);
+        command.args(["--set", "network.placement=rows"]);
+        command
     }
 
     fn on_chip(
@@ -293,26 +350,24 @@ impl Bench {
     ) -> Result<(Ran, f64), String> {
         let (name, bytes, times) = kernel;
         let report = self.folder.join("report.json");
-        let mut command = Command::new(&self.corecast);
-        let libraries = format!("LD_LIBRARY_PATH={}", self.folder.display());
-        command.args([
-            "mpirun",
-            "-n",
-            &ranks.to_string(),
-            "--chip",
-            chip,
-            "-x",
-            &libraries,
-        ]);
-        command
-            .args(["--set", "network.placement=rows", "--report"])
-            .arg(&report);
+        let mut command = self.chip(chip, ranks);
+        command.arg("--report").arg(&report);
         command.arg(self.folder.join("ours"));
         command.args([name, &bytes.to_string(), &times.to_string()]);
-        let ran = ran(&mut command)?;
+        let ran = ran(&command)?;
         let text = std::fs::read_to_string(&report).map_err(|error| error.to_string())?;
         let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         Ok((ran, busy(&report)))
+    }
+
+    /// What starts a program under SMPI.
+    fn smpi(&self, platform: &Path, ranks: u32) -> Command {
+        let mut command = Command::new("smpirun");
+        command.args(["-np", &ranks.to_string(), "-platform"]);
+        command.arg(platform);
+        command.arg("-hostfile").arg(self.folder.join("hosts"));
+        command.args(SMPI);
+        command
     }
 
     fn under_smpi(
@@ -322,16 +377,65 @@ impl Bench {
         kernel: (&str, u32, u32),
     ) -> Result<Ran, String> {
         let (name, bytes, times) = kernel;
-        let mut command = Command::new("smpirun");
-        command
-            .args(["-np", &ranks.to_string(), "-platform"])
-            .arg(platform);
-        command
-            .arg("-hostfile")
-            .arg(self.folder.join("hosts"))
-            .args(SMPI);
+        let mut command = self.smpi(platform, ranks);
         command.arg(self.folder.join("theirs"));
         ran(command.args([name, &bytes.to_string(), &times.to_string()]))
+    }
+
+    /// Kernels after the NAS Parallel Benchmarks, class S: a row for each and every fidelity.
+    fn nas(&self, chip: &str, has_fidelities: bool, platform: &Path) -> Result<(), String> {
+        let fidelities: &[&str] = match has_fidelities {
+            true => &["flit", "packet"],
+            false => &["the only one"],
+        };
+        for kernel in NAS {
+            let mut all: Vec<Vec<Ran>> = Vec::new();
+            all.resize_with(fidelities.len() + 1, Vec::new);
+            for _ in 0..REPETITIONS {
+                let mut theirs = self.smpi(platform, NAS_RANKS);
+                theirs.arg(self.folder.join("nas-theirs"));
+                all[0].push(ran(theirs.args([kernel, "S"]))?);
+                for (runs, fidelity) in all[1..].iter_mut().zip(fidelities) {
+                    let mut ours = self.chip(chip, NAS_RANKS);
+                    ours.args(LIMITS).arg("--quiet");
+                    if has_fidelities {
+                        ours.args(["--fidelity", fidelity]);
+                    }
+                    ours.arg(self.folder.join("nas-ours"));
+                    runs.push(ran(ours.args([kernel, "S"]))?);
+                }
+            }
+            let medians: Vec<Ran> = all.iter().map(|runs| median(runs)).collect();
+            let theirs = &medians[0];
+            for (ours, fidelity) in medians[1..].iter().zip(fidelities) {
+                println!(
+                    "| {chip} | {kernel} S | {fidelity} | {:.1} | {:.2} | {:.2} | {:.1} | {:.2} | {:.2} | {:.2} | {:.2} |",
+                    1e3 * ours.simulated,
+                    ours.wall,
+                    ours.cpu,
+                    1e3 * theirs.simulated,
+                    theirs.wall,
+                    theirs.cpu,
+                    ours.wall / theirs.wall,
+                    ours.cpu / theirs.cpu,
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Each of the three by itself.
+fn median(runs: &[Ran]) -> Ran {
+    let of = |value: fn(&Ran) -> f64| {
+        let mut values: Vec<f64> = runs.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    Ran {
+        simulated: of(|ran| ran.simulated),
+        wall: of(|ran| ran.wall),
+        cpu: of(|ran| ran.cpu),
     }
 }
 
@@ -358,17 +462,28 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         None => corecast(root)?.prefix,
     };
     let bench = Bench::new(root, &built)?;
-    println!(
-        "\n| chip | ranks | program | bytes | chip us | wall s | link_busy | SMPI us | wall s | mesh busy |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    let (heads, rows) = match options.is_nas {
+        true => (
+            "| chip | kernel | fidelity | chip ms | wall s | processor s | SMPI ms | wall s | processor s | wall, times SMPI's | processor |",
+            11,
+        ),
+        false => (
+            "| chip | ranks | program | bytes | chip us | wall s | link_busy | SMPI us | wall s | mesh busy |",
+            10,
+        ),
+    };
+    println!("\n{heads}\n|{}", "---|".repeat(rows));
+    let all_ranks: &[u32] = match options.is_nas {
+        true => &[NAS_RANKS],
+        false => &RANKS,
+    };
     for chip in &options.chips {
         let mut show = Command::new(&bench.corecast);
         let shown = show.args(["show", "chip", chip, "--json"]).output();
         let shown = shown.map_err(|error| error.to_string())?;
         let record: Value =
             serde_json::from_slice(&shown.stdout).map_err(|error| error.to_string())?;
-        for ranks in RANKS {
+        for &ranks in all_ranks {
             let mut one_way = [0.0; 2];
             for (time, bytes) in one_way.iter_mut().zip(CALIBRATION) {
                 let times = 20;
@@ -393,6 +508,14 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
             let hosts: Vec<String> = mesh.cores.iter().map(|core| format!("c{core}\n")).collect();
             write("hosts", &hosts.concat())?;
             let shared = write("shared.xml", &mesh.platform(port, "SHARED"))?;
+            if options.is_nas {
+                // Only meshes into which cores write words have more than one.
+                let words = record["words"].as_array().into_iter().flatten();
+                let mut kinds = words.filter(|word| word["key"] == "endpoint.kind");
+                let has_fidelities = kinds.any(|word| word["value"] == "udn");
+                bench.nas(chip, has_fidelities, &shared)?;
+                continue;
+            }
             let free = write("free.xml", &mesh.platform(port, "FATPIPE"))?;
             for kernel in KERNELS {
                 let (ours, busy) = bench.on_chip(chip, ranks, kernel)?;

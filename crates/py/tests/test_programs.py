@@ -277,6 +277,18 @@ def test_python_states_computing_as_docs_say():
     assert 5e6 <= ends[1] - ends[0] < 5.1e6
 
 
+@needs_mpi
+def test_a_heated_plate_is_the_same_on_any_number_of_ranks_and_takes_the_same_time_twice():
+    words = [sys.executable, str(ROOT / "examples/programs/halo.py"), "30", "4", "5629"]
+    times = {}
+    for ranks in (1, 4, 6, 6):
+        run = corecast.mpirun(words, ranks=ranks, chip="scc", environment=ABI, capture=True)
+        *row, us, verdict = run.stdout.split()
+        assert row == ["row", "halo", "30", str(ranks)] and verdict == "verified"
+        assert times.setdefault(ranks, us) == us
+    assert float(times[1]) >= 30 * 30 * 4 * 4 * 5.629e-3  # points, operations, steps
+
+
 def test_who_is_late_is_of_all_ranks_of_a_program(tmp_path):
     file = tmp_path / "two.calls"
     file.write_text("corecast calls 1\nranks 2\nrank 0\n  send 1 64\nrank 1\n  recv 0 64\n")

@@ -130,6 +130,35 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     }
 }
 
+/// Builds the application of this name as [`run`] does, and gives the folder of its sources.
+///
+/// # Errors
+/// When it could not be had or built.
+pub fn built(
+    root: &Path,
+    name: &str,
+    sources: Option<&Path>,
+    prefix: &Path,
+) -> Result<PathBuf, String> {
+    let recipes = Recipe::load(&root.join("xtask/mpi-apps"))?;
+    let recipe = recipes.iter().find(|recipe| recipe.name == name);
+    let recipe = recipe.ok_or_else(|| format!("there is no {name:?}"))?;
+    let options = Options::of(&[])?;
+    let abi = recipe.abi.unwrap_or(options.abi);
+    let folder = root.join("target/mpi-apps").join(name).join(abi.name());
+    let here = Application {
+        recipe,
+        options: &options,
+        prefix,
+        abi,
+        folder: &folder,
+    };
+    let given = sources.map(whole).transpose()?;
+    let (source, _) = sources::unpack(recipe, given.as_deref(), &folder)?;
+    here.build(&source)?;
+    Ok(source)
+}
+
 /// What came of an application's checks.
 #[derive(Default)]
 struct Outcome {

@@ -13,6 +13,7 @@ mod json;
 mod listed;
 mod machines;
 mod mpi;
+mod mpi_examples;
 mod mpi_programs;
 mod mpi_shared_cores;
 mod mpi_virtual;

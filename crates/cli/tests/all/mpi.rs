@@ -47,6 +47,7 @@ impl Program {
             .arg(headers);
         cc.arg("-o").arg(folder.path().join("program"));
         cc.arg(package.join("tests/mpi").join(source)).arg(&library);
+        cc.arg("-lm");
         let output = cc.output().expect("a C compiler (cc)");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{source}: {said}");
