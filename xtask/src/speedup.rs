@@ -80,6 +80,7 @@ const LIMITS: [&str; 4] = [
     "10000000000",
 ];
 
+#[derive(Debug)]
 struct Options {
     chip: Option<String>,
     prefix: Option<PathBuf>,
@@ -448,7 +449,7 @@ mod tests {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
             Options::of(&words)
         };
-        let options = of("--chip scc ep").ok().expect("right");
+        let options = of("--chip scc ep").expect("right");
         assert!(options.wants("ep S") && !options.wants("is W"));
         assert_eq!(options.chip.as_deref(), Some("scc"));
         for wrong in ["--chip", "--fast 1"] {
