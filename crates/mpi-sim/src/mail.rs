@@ -136,6 +136,11 @@ impl Mail {
         match errand {
             Errand::Begin | Errand::Now | Errand::Tell(_) => {}
             Errand::Compute(ps) => {
+                // Nothing goes out while the core computes, and others may wait for it. A core with
+                // several ranks goes on with another one instead, which a replay has to do, too.
+                while self.sharing.is_alone() && !self.unsent.is_empty() {
+                    self.send_on(endpoint, rank).await?;
+                }
                 self.capture(rank, Captured::Compute(ps));
                 endpoint.compute(Time::from_ps(ps)).await?;
             }
@@ -299,17 +304,22 @@ impl Mail {
         while self.unsent.len() >= UNSENT_MAX
             || self.unsent.iter().sum::<usize>() >= UNSENT_BYTES_MAX
         {
-            let (index, done) = endpoint.wait_any(&self.pending).await?;
-            if done == Done::Sent {
-                let (of, number) = self.numbers[index - 1];
-                // That it has waited for another one's is not said of a rank.
-                if of == rank {
-                    self.capture(rank, Captured::Sent(number));
-                }
-            }
-            self.ended(endpoint, index, done).await?;
+            self.send_on(endpoint, rank).await?;
         }
         Ok(())
+    }
+
+    /// Waits until something ends, for a rank that cannot go on before sends have.
+    async fn send_on<E: Endpoint>(&mut self, endpoint: &mut E, rank: u32) -> Result<(), RunError> {
+        let (index, done) = endpoint.wait_any(&self.pending).await?;
+        if done == Done::Sent {
+            let (of, number) = self.numbers[index - 1];
+            // That it has waited for another one's is not said of a rank.
+            if of == rank {
+                self.capture(rank, Captured::Sent(number));
+            }
+        }
+        self.ended(endpoint, index, done).await
     }
 
     /// Waits until something ends.
