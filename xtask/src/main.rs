@@ -8,6 +8,7 @@ mod circles;
 mod coll;
 mod dist;
 mod fuzz;
+mod meter;
 mod mpi;
 mod mpi_apps;
 mod mpi_clients;
@@ -29,7 +30,8 @@ mod viewer;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+
+use meter::Meter;
 
 const FORMAT: &[&str] = &["fmt", "--all", "--check"];
 const CLIPPY: &[&str] = &[
@@ -237,12 +239,12 @@ fn steps(steps: &[&[&str]]) -> Result<(), String> {
     for step in steps {
         let line = format!("cargo {}", step.join(" "));
         println!("== {line}");
-        let start = Instant::now();
+        let meter = Meter::start();
         let status = Command::new("cargo").args(*step).status();
         if !status.is_ok_and(|status| status.success()) {
             return Err(line);
         }
-        println!("== {line}: {} s", start.elapsed().as_secs());
+        println!("== {line}: {meter}");
     }
     Ok(())
 }
