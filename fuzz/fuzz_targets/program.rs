@@ -4,9 +4,7 @@
 #![no_main]
 
 use corecast_machine::{Oracle, RunOptions};
-use corecast_replay::{
-    CallGraph, FORMATS, MESSAGE_BYTES_MAX, Options, Replay, check, find_format,
-};
+use corecast_replay::{CallGraph, FORMATS, MESSAGE_BYTES_MAX, Options, Replay, check, find_format};
 use libfuzzer_sys::fuzz_target;
 
 /// Programs with more would only be slow.
@@ -37,7 +35,10 @@ fuzz_target!(|contents: &[u8]| {
         let written = own.write(&graph).expect("it can say everything");
         let written = written.text().expect("text");
         let back = own.read("fuzz", written.as_bytes(), &options);
-        assert!(back.expect("what we write we read").graph == graph, "{written}");
+        assert!(
+            back.expect("what we write we read").graph == graph,
+            "{written}"
+        );
         if check(&graph).is_err() || longest(&graph) > BYTES_MAX {
             continue;
         }

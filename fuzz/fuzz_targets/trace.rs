@@ -14,7 +14,11 @@ fuzz_target!(|contents: &[u8]| {
             let packets = trace.packets();
             assert!(packets.windows(2).all(|pair| pair[0].0 <= pair[1].0));
             let exists = |core| core < CORES;
-            assert!(packets.iter().all(|(_, p)| exists(p.src) && exists(p.dst) && p.flits > 0));
+            assert!(
+                packets
+                    .iter()
+                    .all(|(_, p)| exists(p.src) && exists(p.dst) && p.flits > 0)
+            );
             let mut waits = trace.waits().iter();
             assert!(waits.all(|&(before, own)| before < own && (own as usize) < packets.len()));
         }

@@ -8,24 +8,23 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
+use crate::meter::Meter;
 use crate::{
     CLIPPY, FORMAT, Part, TEST, apart, fuzz, mpi_debian, mpi_suites, py, root, rtl, site, steps,
     viewer,
 };
 
 /// The first lane after formatting, lints and tests. What `cargo doc` says is part of the site. Packages of
-/// Debian are fetched long after the other lane has installed some, if it does; and the last comes when that
-/// lane does not use the same folder any more.
+/// Debian are fetched long after the other lane has installed some, if it does.
 const AFTER_TESTS: [(&str, Part); 5] = [
     ("site", site::run),
     ("py", py::run),
     ("mpi-suites --dev 2", |root| {
         mpi_suites::run(root, &["--dev".to_owned(), "2".to_owned()])
     }),
+    ("fuzz", |root| fuzz::run(root, None)),
     ("mpi-debian", mpi_debian::run),
-    ("asan", apart::asan),
 ];
 
 /// The second lane: what shares no folder of Cargo with the first, so that neither waits for the other, and
@@ -35,7 +34,7 @@ const BESIDE: [(&str, Part); 5] = [
     ("rtl", rtl::run),
     ("loom", apart::loom),
     ("tsan", apart::tsan),
-    ("fuzz", |root| fuzz::run(root, None)),
+    ("asan", apart::asan),
 ];
 
 /// Runs all of it.
@@ -43,7 +42,7 @@ const BESIDE: [(&str, Part); 5] = [
 /// # Errors
 /// What failed.
 pub fn run() -> Result<(), String> {
-    let start = Instant::now();
+    let meter = Meter::start();
     let beside = start_beside().map_err(|error| format!("{}: {error}", log().display()))?;
     let first = steps(&[FORMAT, CLIPPY, TEST]).and_then(|()| parts(&AFTER_TESTS));
     if let Err(error) = &first {
@@ -51,7 +50,7 @@ pub fn run() -> Result<(), String> {
     }
     let other = beside.wait_with_output();
     print!("{}", fs::read_to_string(log()).unwrap_or_default());
-    println!("== ci: {} s", start.elapsed().as_secs());
+    println!("== ci: {meter}");
     first?;
     match other.is_ok_and(|output| output.status.success()) {
         true => Ok(()),
@@ -71,9 +70,9 @@ pub fn beside() -> Result<(), String> {
 fn parts(parts: &[(&str, Part)]) -> Result<(), String> {
     for (name, run) in parts {
         println!("== cargo xtask {name}");
-        let start = Instant::now();
+        let meter = Meter::start();
         run(root())?;
-        println!("== {name}: {} s", start.elapsed().as_secs());
+        println!("== {name}: {meter}");
     }
     Ok(())
 }
