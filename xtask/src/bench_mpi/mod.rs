@@ -72,7 +72,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     for path in &options.outputs {
         let text = match Path::new(path).extension().and_then(|kind| kind.to_str()) {
             Some("json") => table::json(&results, &machine, &libraries, &options),
-            Some("svg") => picture::svg(&results, &groups, &names, (&machine, options.load)),
+            Some("svg") => picture::svg(root, &results, &groups, &names, (&machine, options.load))?,
             _ => table::csv(&results),
         };
         fs::write(path, text).map_err(|error| format!("{path}: {error}"))?;

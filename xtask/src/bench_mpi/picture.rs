@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The figures as a picture: our time over the best of the others, by size.
+//!
+//! It is drawn by an example of `corecast-render`: if this crate stood on that one, everything below it would
+//! be built for `cargo xtask` first, and for the tests, which want more of others' crates, once more.
 
-use corecast_render::{LineChart, Scale, Series};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
 
 use super::measure::{Machine, Results};
 use super::plan::{FAR, Group};
@@ -10,13 +17,17 @@ use super::table::{parts, ratio};
 /// A line per test of messages and collectives with two ranks, on cores with a common cache.
 ///
 /// `load` is how many busy processes there were beside them.
+///
+/// # Errors
+/// That it could not be drawn.
 pub fn svg(
+    root: &Path,
     results: &Results,
     groups: &[Group],
     names: &[&str],
     (machine, load): (&Machine, usize),
-) -> String {
-    let mut series: Vec<Series> = Vec::new();
+) -> Result<String, String> {
+    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     let drawn: Vec<Group> = groups
         .iter()
         .filter(|group| group.is_drawn())
@@ -32,36 +43,52 @@ pub fn svg(
                 continue;
             };
             let point = (key.2 as f64, ratio);
-            match series.iter_mut().find(|series| series.name == key.1) {
-                Some(series) => series.points.push(point),
-                None => series.push(Series {
-                    name: key.1.clone(),
-                    points: vec![point],
-                }),
+            match series.iter_mut().find(|(name, _)| *name == key.1) {
+                Some((_, points)) => points.push(point),
+                None => series.push((key.1.clone(), vec![point])),
             }
         }
     }
-    let all: Vec<f64> = series
-        .iter()
-        .flat_map(|series| series.points.iter().map(|point| point.1))
-        .collect();
-    let wins = all.iter().filter(|ratio| **ratio <= 1.0).count();
+    let all = series.iter().flat_map(|(_, points)| points);
+    let (count, wins) = (
+        all.clone().count(),
+        all.filter(|point| point.1 <= 1.0).count(),
+    );
     let beside = match load {
         0 => String::new(),
         load => format!(" beside {load} busy ones"),
     };
-    let chart = LineChart {
-        title: format!(
-            "Two processes{beside} on {}: {wins} of {} cases at least as fast as the best other MPI",
+    let chart = json!({
+        "title": format!(
+            "Two processes{beside} on {}: {wins} of {count} cases at least as fast as the best other MPI",
             machine.model,
-            all.len()
         ),
-        x_label: "message size (bytes)".to_owned(),
-        y_label: "time of corecast / best of the others".to_owned(),
-        x_scale: Scale::Log2,
-        y_scale: Scale::spanning(all),
-        series,
-        marks: Vec::new(),
-    };
-    chart.svg()
+        "x_label": "message size (bytes)",
+        "y_label": "time of corecast / best of the others",
+        "series": series,
+    });
+    draw(root, &chart.to_string()).ok_or_else(|| format!("cargo {}", LINES.join(" ")))
+}
+
+/// What draws lines.
+const LINES: [&str; 6] = [
+    "run",
+    "--quiet",
+    "-p",
+    "corecast-render",
+    "--example",
+    "lines",
+];
+
+fn draw(root: &Path, chart: &str) -> Option<String> {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args(LINES);
+    let pipes = cargo.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = pipes.spawn().ok()?;
+    child.stdin.take()?.write_all(chart.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8(output.stdout).ok())?
 }
