@@ -67,7 +67,9 @@ impl Cache {
         let Some(way) = set.iter().position(|&held| held >> 1 == line) else {
             return false;
         };
-        set[..=way].rotate_right(1);
+        if way > 0 {
+            set[..=way].rotate_right(1);
+        }
         set[0] |= access.bit();
         true
     }
