@@ -36,7 +36,7 @@ enum Work {
     },
 }
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part {
         name: "chips",
         about: "random chips with random requests and surroundings",
@@ -71,6 +71,27 @@ const PARTS: [Part; 8] = [
                 "corecast-mpi-mpich",
                 "random_arguments",
             ],
+        },
+    },
+    Part {
+        name: "exhaustive",
+        about: "every mesh up to 16 x 16, every number of ranks by packets and by flits",
+        work: Work::Once {
+            command: &[
+                "cargo",
+                "test",
+                "-p",
+                "corecast-core",
+                "-p",
+                "corecast-machine-sim",
+                "--test",
+                "all",
+                "--",
+                "--ignored",
+                "every_mesh",
+                "the_difference",
+            ],
+            variable: None,
         },
     },
     Part {

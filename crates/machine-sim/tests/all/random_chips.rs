@@ -28,7 +28,7 @@ use corecast_machine::{
 use corecast_machine_sim::{Fidelity, SimMachine};
 
 /// Cases without `CORECAST_CASES`.
-const CASES: u64 = 3000;
+const CASES: u64 = 1000;
 /// No case needs more.
 const EVENTS_MAX: u64 = 5_000_000;
 

@@ -60,8 +60,8 @@ fn calls_outside_end_the_program_but_those_that_are_allowed_there() {
 fn random_arguments_are_errors_at_most() {
     let number = |name| std::env::var(name).ok().map(|text| text.parse().unwrap());
     let first = number("CORECAST_SEED").unwrap_or(1);
-    let last = first + number("CORECAST_CASES").unwrap_or(10);
-    // These have found something once.
+    let last = first + number("CORECAST_CASES").unwrap_or(2);
+    // These have found something once; nights draw others.
     let seeds = [6, 14, 45, 499].into_iter().chain(first..last);
     LIBRARY.fuzz(seeds, 100_000);
 }
