@@ -8,6 +8,7 @@ mod circles;
 mod coll;
 mod dist;
 mod fuzz;
+mod lines;
 mod meter;
 mod mpi;
 mod mpi_apps;

@@ -17,9 +17,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use corecast_render::{LineChart, Scale, Series};
-
 use crate::bench_mpi::{last_line, quietly, venv};
+use crate::lines::Lines;
 use crate::mpi::installed;
 use crate::mpi_apps;
 
@@ -189,7 +188,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         }
         tables += &table(core, &times, &curves);
         let picture = root.join(format!("docs/speedup-{}.svg", core.chip));
-        std::fs::write(&picture, chart(core, &curves).svg()).map_err(|error| error.to_string())?;
+        let drawn = chart(core, &curves).svg(root)?;
+        std::fs::write(&picture, drawn).map_err(|error| error.to_string())?;
         println!("{}", picture.display());
     }
     let path = folder.join("speedup.csv");
@@ -354,22 +354,12 @@ fn curves(times: &Times) -> BTreeMap<String, Vec<(u32, f64)>> {
 }
 
 /// A line for each program, and the ideal.
-fn chart(core: &Core, curves: &BTreeMap<String, Vec<(u32, f64)>>) -> LineChart {
+fn chart(core: &Core, curves: &BTreeMap<String, Vec<(u32, f64)>>) -> Lines {
     let most = core.ranks.last().copied().unwrap_or(1);
-    let ideal = Series {
-        name: "ideal".to_owned(),
-        points: core
-            .ranks
-            .iter()
-            .map(|&n| (f64::from(n), f64::from(n)))
-            .collect(),
-    };
-    let of = |(name, points): (&String, &Vec<(u32, f64)>)| Series {
-        name: name.clone(),
-        points: points
-            .iter()
-            .map(|&(n, speedup)| (f64::from(n), speedup))
-            .collect(),
+    let ideal = core.ranks.iter().map(|&n| (f64::from(n), f64::from(n)));
+    let of = |(name, points): (&String, &Vec<(u32, f64)>)| {
+        let points = points.iter().map(|&(n, speedup)| (f64::from(n), speedup));
+        (name.clone(), points.collect())
     };
     let lasts = curves
         .iter()
@@ -383,16 +373,13 @@ fn chart(core: &Core, curves: &BTreeMap<String, Vec<(u32, f64)>>) -> LineChart {
         ),
         _ => format!("no program has run on {}", core.chip),
     };
-    LineChart {
+    Lines {
         title,
         x_label: "cores, a rank on each".to_owned(),
         y_label: "time on one core / time (times as fast)".to_owned(),
-        x_scale: Scale::Log2,
-        y_scale: Scale::Log10,
-        series: std::iter::once(ideal)
+        series: std::iter::once(("ideal".to_owned(), ideal.collect()))
             .chain(curves.iter().map(of))
             .collect(),
-        marks: Vec::new(),
     }
 }
 

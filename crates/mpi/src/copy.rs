@@ -40,8 +40,6 @@ pub fn copy_slice(from: &[u8], into: &mut [u8]) {
 mod long {
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::by_lines;
-
     /// Of so many copies one is made the other way.
     const TRIED: u32 = 32;
     /// Of the time that a copy takes this part goes into the mean.
@@ -77,6 +75,24 @@ mod long {
         note(&TICKS[usize::from(is_by_lines)], ticks);
     }
 
+    const LINE: usize = 64;
+
+    /// Not inlined: with slices for its arguments the compiler would make the C library's copy of it.
+    #[inline(never)]
+    unsafe fn by_lines(from: *const u8, into: *mut u8, bytes: usize) {
+        let whole = bytes / LINE * LINE;
+        let mut at = 0;
+        // SAFETY: the caller's promise; arrays of bytes are aligned everywhere.
+        unsafe {
+            while at < whole {
+                let line = from.add(at).cast::<[u8; LINE]>().read();
+                into.add(at).cast::<[u8; LINE]>().write(line);
+                at += LINE;
+            }
+            std::ptr::copy_nonoverlapping(from.add(whole), into.add(whole), bytes - whole);
+        }
+    }
+
     fn note(mean: &AtomicU32, ticks: u64) {
         let before = mean.load(Ordering::Relaxed);
         let mean_now = match before {
@@ -98,6 +114,20 @@ mod long {
     #[cfg(test)]
     mod tests {
         use super::*;
+
+        #[test]
+        fn lines_and_what_follows_them_are_copied() {
+            let from: Vec<u8> = (0..3000_u32).map(|at| (at % 251) as u8 + 1).collect();
+            for bytes in [0, 1, 63, 64, 1000, 1087, 2048] {
+                for offset in [0, 1, 64, 333] {
+                    let mut into = vec![0; 3000];
+                    // SAFETY: both are long enough.
+                    unsafe { by_lines(from[offset..].as_ptr(), into[1..].as_mut_ptr(), bytes) };
+                    assert_eq!(into[1..=bytes], from[offset..offset + bytes]);
+                    assert!(into[0] == 0 && into[bytes + 1..].iter().all(|&byte| byte == 0));
+                }
+            }
+        }
 
         #[test]
         fn a_mean_follows_what_is_measured_and_no_interruption() {
@@ -124,39 +154,19 @@ mod long {
     }
 }
 
-const LINE: usize = 64;
-
-/// Not inlined: with slices for its arguments the compiler would make the C library's copy of it.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-#[inline(never)]
-unsafe fn by_lines(from: *const u8, into: *mut u8, bytes: usize) {
-    let whole = bytes / LINE * LINE;
-    let mut at = 0;
-    // SAFETY: the caller's promise; arrays of bytes are aligned everywhere.
-    unsafe {
-        while at < whole {
-            let line = from.add(at).cast::<[u8; LINE]>().read();
-            into.add(at).cast::<[u8; LINE]>().write(line);
-            at += LINE;
-        }
-        std::ptr::copy_nonoverlapping(from.add(whole), into.add(whole), bytes - whole);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// So often that each is made either way.
     #[test]
-    fn every_length_and_offset_is_copied_either_way() {
+    fn every_length_and_offset_is_copied() {
         let from: Vec<u8> = (0..20_000_u32).map(|at| (at % 251) as u8 + 1).collect();
-        let either: [unsafe fn(*const u8, *mut u8, usize); 2] = [copy, by_lines];
-        for copy in either {
+        for _ in 0..5 {
             for bytes in [0, 1, 63, 64, 1000, 1087, 2048, 8191, 8192, 10_000, 16_384] {
                 for offset in [0, 1, 7, 64, 333] {
                     let mut into = vec![0; 20_000];
-                    // SAFETY: both are long enough.
-                    unsafe { copy(from[offset..].as_ptr(), into[1..].as_mut_ptr(), bytes) };
+                    copy_slice(&from[offset..offset + bytes], &mut into[1..=bytes]);
                     assert_eq!(into[1..=bytes], from[offset..offset + bytes]);
                     assert!(into[0] == 0 && into[bytes + 1..].iter().all(|&byte| byte == 0));
                 }

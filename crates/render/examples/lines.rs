@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A line chart over sizes, as SVG: from standard input to standard output.
+//! A line chart over sizes or numbers of cores, as SVG: from standard input to standard output.
 //!
-//! For `cargo xtask bench-mpi`, which is built before everything else and does without this crate.
+//! For `cargo xtask`, which is built before everything else and does without this crate.
 //!
 //! ```json
 //! {"title": "T", "x_label": "bytes", "y_label": "ratio", "series": [["mine", [[8.0, 0.9], [16.0, 1.1]]]]}

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The figures as a picture: our time over the best of the others, by size.
-//!
-//! It is drawn by an example of `corecast-render`: if this crate stood on that one, everything below it would
-//! be built for `cargo xtask` first, and for the tests, which want more of others' crates, once more.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-use serde_json::json;
 
 use super::measure::{Machine, Results};
 use super::plan::{FAR, Group};
 use super::table::{parts, ratio};
+use crate::lines::Lines;
 
 /// A line per test of messages and collectives with two ranks, on cores with a common cache.
 ///
@@ -58,37 +52,14 @@ pub fn svg(
         0 => String::new(),
         load => format!(" beside {load} busy ones"),
     };
-    let chart = json!({
-        "title": format!(
+    let chart = Lines {
+        title: format!(
             "Two processes{beside} on {}: {wins} of {count} cases at least as fast as the best other MPI",
             machine.model,
         ),
-        "x_label": "message size (bytes)",
-        "y_label": "time of corecast / best of the others",
-        "series": series,
-    });
-    draw(root, &chart.to_string()).ok_or_else(|| format!("cargo {}", LINES.join(" ")))
-}
-
-/// What draws lines.
-const LINES: [&str; 6] = [
-    "run",
-    "--quiet",
-    "-p",
-    "corecast-render",
-    "--example",
-    "lines",
-];
-
-fn draw(root: &Path, chart: &str) -> Option<String> {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args(LINES);
-    let pipes = cargo.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = pipes.spawn().ok()?;
-    child.stdin.take()?.write_all(chart.as_bytes()).ok()?;
-    let output = child.wait_with_output().ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8(output.stdout).ok())?
+        x_label: "message size (bytes)".to_owned(),
+        y_label: "time of corecast / best of the others".to_owned(),
+        series,
+    };
+    chart.svg(root)
 }
