@@ -21,6 +21,7 @@ use crate::bench_mpi::{last_line, quietly, venv};
 use crate::lines::Lines;
 use crate::mpi::installed;
 use crate::mpi_apps;
+use crate::smpi::LIMITS;
 
 const USAGE: &str =
     "speedup [--chip CHIP] [--prefix DIR] [--sources DIR] [--wheels DIR] [PROGRAMS...]";
@@ -70,14 +71,6 @@ const LINPACK: &str = "linpack 1000";
 const LINPACK_ORDER: u32 = 1000;
 /// Of Linpack, whose computing is measured.
 const REPETITIONS: usize = 3;
-
-/// A run in virtual time ends well before; some take minutes there.
-const LIMITS: [&str; 4] = [
-    "--limit-ns",
-    "1000000000000",
-    "--limit-events",
-    "10000000000",
-];
 
 #[derive(Debug)]
 struct Options {
