@@ -107,6 +107,27 @@ impl Options {
                 _ => return Err(format!("there is no option {word}; write `{USAGE}`")),
             }
         }
+        if let Some(chip) = &options.chip
+            && !CORES.iter().any(|core| core.chip == chip)
+        {
+            let chips: Vec<&str> = CORES.iter().map(|core| core.chip).collect();
+            return Err(format!(
+                "there is no core of {chip}, only of {}",
+                chips.join(" and ")
+            ));
+        }
+        let names = || programs().filter_map(|name| name.split(' ').next());
+        if let Some(other) = options
+            .programs
+            .iter()
+            .find(|name| !names().any(|known| known == *name))
+        {
+            let names: Vec<&str> = names().collect();
+            return Err(format!(
+                "there is no program {other}, only {}",
+                names.join(", ")
+            ));
+        }
         Ok(options)
     }
 
@@ -115,6 +136,11 @@ impl Options {
         let first = program.split(' ').next();
         self.programs.is_empty() || self.programs.iter().any(|name| Some(&**name) == first)
     }
+}
+
+/// What they are all called.
+fn programs() -> impl Iterator<Item = &'static str> {
+    PROGRAMS.iter().map(|(name, _)| *name).chain([LINPACK])
 }
 
 /// Microseconds by program and number of ranks.
@@ -180,7 +206,13 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
             }
         }
         tables += &table(core, &times, &curves);
-        let picture = root.join(format!("docs/speedup-{}.svg", core.chip));
+        // That of the documents has all of them.
+        let whole = if curves.len() == programs().count() {
+            root.join("docs")
+        } else {
+            folder.clone()
+        };
+        let picture = whole.join(format!("speedup-{}.svg", core.chip));
         let drawn = chart(core, &curves).svg(root)?;
         std::fs::write(&picture, drawn).map_err(|error| error.to_string())?;
         println!("{}", picture.display());
