@@ -158,7 +158,8 @@ pub fn run(root: &Path, wheels: Option<&str>) -> Result<(), String> {
     let sources = [root.join("xtask/bench-mpi/coll.c")];
     let library = |name: &str, wheel: &str| -> Result<Library, String> {
         let prefix = venv(&folder, name, wheel, wheels)?;
-        let program = folder.join(format!("coll-{name}"));
+        // `cargo xtask coll` has folders of its own there.
+        let program = folder.join(format!("rules-calls-{name}"));
         compile(
             &sources,
             &prefix.join("include"),

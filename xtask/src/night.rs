@@ -36,7 +36,7 @@ enum Work {
     },
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part {
         name: "chips",
         about: "random chips with random requests and surroundings",
@@ -118,6 +118,14 @@ const PARTS: [Part; 9] = [
         about: "what users install, installed and used",
         work: Work::Once {
             command: &["cargo", "xtask", "dist", "try"],
+            variable: None,
+        },
+    },
+    Part {
+        name: "rules",
+        about: "rules for Open MPI and MPICH, followed by both",
+        work: Work::Once {
+            command: &["cargo", "xtask", "mpi-rules"],
             variable: None,
         },
     },
