@@ -12,7 +12,7 @@ use std::fs;
 use std::time::Instant;
 
 /// Fractions of a second in which the kernel tells programs of processor time, on all of its computers.
-const TICKS_PER_SECOND: u64 = 100;
+const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Counts from when it was started.
 pub struct Meter {
@@ -27,16 +27,24 @@ impl Meter {
             ticks: ticks(),
         }
     }
+
+    /// Seconds by the clock.
+    pub fn wall(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Seconds of processor time, if they are known.
+    pub fn processor(&self) -> Option<f64> {
+        let (then, now) = self.ticks.zip(ticks())?;
+        Some((now - then) as f64 / TICKS_PER_SECOND)
+    }
 }
 
 impl fmt::Display for Meter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", self.start.elapsed().as_secs())?;
-        match self.ticks.zip(ticks()) {
-            Some((then, now)) => {
-                let seconds = (now - then).div_ceil(TICKS_PER_SECOND);
-                write!(f, ", {seconds} s of processor time")
-            }
+        write!(f, "{:.0} s", self.wall())?;
+        match self.processor() {
+            Some(seconds) => write!(f, ", {seconds:.0} s of processor time"),
             None => Ok(()),
         }
     }

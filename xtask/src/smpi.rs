@@ -25,11 +25,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::bench_mpi::{corecast, last_line, quietly};
+use crate::meter::Meter;
 
 /// Chips and numbers of ranks that are compared unless said otherwise.
 const CHIPS: [&str; 2] = ["scc", "tilepro64"];
@@ -260,41 +260,27 @@ struct Ran {
     cpu: f64,
 }
 
-/// Runs a command below a shell that says what processor time it took, and reads its row.
-fn ran(command: &Command) -> Result<Ran, String> {
+/// Runs a command and reads its row.
+fn ran(command: &mut Command) -> Result<Ran, String> {
     let name = command.get_program().display().to_string();
-    let mut shell = Command::new("sh");
-    shell.args(["-c", r#""$@"; code=$?; times >&2; exit $code"#, "sh"]);
-    shell.arg(command.get_program()).args(command.get_args());
-    let begin = Instant::now();
-    let output = shell.output().map_err(|error| format!("{name}: {error}"))?;
-    let wall = begin.elapsed().as_secs_f64();
+    let meter = Meter::start();
+    let output = command
+        .output()
+        .map_err(|error| format!("{name}: {error}"))?;
+    let (wall, cpu) = (meter.wall(), meter.processor().unwrap_or(f64::NAN));
     let said = String::from_utf8_lossy(&output.stdout);
     let row = said.lines().find_map(|line| line.strip_prefix("row "));
     let words = row.map(|row| row.split_whitespace().rev());
     let us = words.and_then(|mut words| words.find_map(|word| word.parse::<f64>().ok()));
     let is_wrong = row.is_some_and(|row| row.ends_with("WRONG"));
-    let mut lines: Vec<&[u8]> = output.stderr.split(|&byte| byte == b'\n').collect();
-    lines.retain(|line| !line.is_empty());
-    let times = lines.pop().unwrap_or_default();
-    let cpu = String::from_utf8_lossy(times);
-    let cpu = cpu.split_whitespace().filter_map(seconds).sum();
-    // The other line is the shell's own.
-    lines.pop();
     match us.filter(|_| output.status.success() && !is_wrong) {
         Some(us) => Ok(Ran {
             simulated: us * 1e-6,
             wall,
             cpu,
         }),
-        None => Err(format!("{name}: {}", last_line(&lines.join(&b'\n')))),
+        None => Err(format!("{name}: {}", last_line(&output.stderr))),
     }
-}
-
-/// `1m2.5s`, as shells say it.
-fn seconds(text: &str) -> Option<f64> {
-    let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
-    Some(60.0 * minutes.parse::<f64>().ok()? + seconds.parse::<f64>().ok()?)
 }
 
 /// The programs, and how they are started.
@@ -354,7 +340,7 @@ impl Bench {
         command.arg("--report").arg(&report);
         command.arg(self.folder.join("ours"));
         command.args([name, &bytes.to_string(), &times.to_string()]);
-        let ran = ran(&command)?;
+        let ran = ran(&mut command)?;
         let text = std::fs::read_to_string(&report).map_err(|error| error.to_string())?;
         let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         Ok((ran, busy(&report)))

@@ -176,6 +176,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let mut times = Times::new();
         for (name, words) in PROGRAMS.iter().filter(|(name, _)| options.wants(name)) {
             let mut program = vec![nas.clone()];
+            let mut costs = vec![core.flop_cycles, core.step_cycles];
             if *name == HALO {
                 venv(
                     &folder,
@@ -185,9 +186,10 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
                 )?;
                 let python = venv(&folder, "python", "numpy==2.2.6", options.wheels.as_deref())?;
                 program = vec![python.join("bin/python"), examples.join("halo.py")];
+                costs.truncate(1);
             }
             for &ranks in core.ranks {
-                let us = bench.own(&program, words, ranks)?;
+                let us = bench.own(&program, (words, &costs), ranks)?;
                 eprintln!("{}: {name}, {ranks} ranks: {us:.1} us", core.chip);
                 times.insert(((*name).to_owned(), ranks), us);
             }
@@ -236,18 +238,20 @@ impl Bench<'_> {
         format!("{:.0}", 1e6 * cycles / self.core.mhz)
     }
 
-    /// One of our own programs; microseconds.
-    fn own(&self, program: &[PathBuf], words: &[&str], ranks: u32) -> Result<f64, String> {
+    /// One of our own programs: its first words, and what its operations take in cycles; microseconds.
+    fn own(
+        &self,
+        program: &[PathBuf],
+        (words, costs): (&[&str], &[f64]),
+        ranks: u32,
+    ) -> Result<f64, String> {
         let mut command = Command::new(&self.corecast);
         command.args(["mpirun", "--quiet", "--chip", self.core.chip, "-n"]);
         command.arg(ranks.to_string()).args(LIMITS);
         command.arg("-x");
         command.arg(format!("LD_LIBRARY_PATH={}", self.libraries.display()));
         command.args(program).args(words);
-        command.arg(self.picoseconds(self.core.flop_cycles));
-        if words.len() == 2 && words[1].parse::<u32>().is_err() {
-            command.arg(self.picoseconds(self.core.step_cycles));
-        }
+        command.args(costs.iter().map(|&cycles| self.picoseconds(cycles)));
         command.env("MPI4PY_MPIABI", "mpich");
         // Threads of NumPy's that nobody asks for.
         command.env("OPENBLAS_NUM_THREADS", "1");

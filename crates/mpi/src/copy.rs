@@ -6,7 +6,7 @@
 //! plain loop of vectors does (1 MiB through `large_pool` of `xtask/bench-mpi/floor.c` took 67 us instead
 //! of 33 on one with AMD EPYC), and on others a tenth faster. So both are tried now and then, and timed.
 
-/// Fewer bytes are left to the C library, which does not use string instructions for them.
+/// Fewer bytes are left to the C library: to time their copy would take a part of it.
 const TIMED_MIN: usize = 8 << 10;
 
 /// Copies `bytes` bytes.
@@ -42,7 +42,7 @@ mod long {
 
     /// Of so many copies one is made the other way.
     const TRIED: u32 = 32;
-    /// Of the time that a copy takes this part goes into the mean.
+    /// What a copy takes goes into the mean by one part of so many.
     const SHARE: u32 = 8;
     /// One that was interrupted counts as so many times the mean at most.
     const LONGEST: u32 = 4;
@@ -71,7 +71,7 @@ mod long {
                 false => std::ptr::copy_nonoverlapping(from, into, bytes),
             }
         }
-        let ticks = (now().wrapping_sub(start)).saturating_mul(FINER << 10) / bytes as u64;
+        let ticks = now().wrapping_sub(start).saturating_mul(FINER << 10) / bytes as u64;
         note(&TICKS[usize::from(is_by_lines)], ticks);
     }
 

@@ -55,10 +55,26 @@ pub struct Distances {
     peers: Vec<Peer>,
     beats: u32,
     calls: u32,
-    /// Ticks from which on a load is slow; `None` where they cannot be counted, or need not be.
-    slow: Option<u64>,
-    /// Whether string instructions are fast.
-    has_strings: bool,
+    choice: Choice,
+}
+
+/// By what the way of long bytes is chosen.
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    /// It is always the same.
+    Always(Way),
+    /// How far the reader is: ticks from which on a load is slow.
+    Looks { slow: u64 },
+}
+
+impl Choice {
+    fn of_this_processor() -> Self {
+        if ticks::has_strings() {
+            return Self::Always(Way::Strings);
+        }
+        // Where loads cannot be timed nobody knows better.
+        slow().map_or(Self::Always(Way::Caches), |slow| Self::Looks { slow })
+    }
 }
 
 #[derive(Debug)]
@@ -80,21 +96,22 @@ impl Distances {
             next: 0,
             is_far: false,
         };
-        let has_strings = ticks::has_strings();
         Self {
             rank: (rank - first) as usize,
             first,
             peers: pulses.map(peer).collect(),
             beats: 0,
             calls: 0,
-            slow: if has_strings { None } else { slow() },
-            has_strings,
+            choice: Choice::of_this_processor(),
         }
     }
 
-    /// Changes this rank's pulse.
+    /// Changes this rank's pulse, if anybody looks at pulses.
     #[inline]
     pub fn beat(&mut self) {
+        if let Choice::Always(_) = self.choice {
+            return;
+        }
         self.beats = self.beats.wrapping_add(1);
         let pulse = self.peers[self.rank].pulse;
         // SAFETY: promised in `new`.
@@ -107,12 +124,13 @@ impl Distances {
         if bytes < BYTES_MIN {
             return Way::Caches;
         }
-        if self.has_strings {
-            return Way::Strings;
-        }
+        let slow = match self.choice {
+            Choice::Always(way) => return way,
+            Choice::Looks { slow } => slow,
+        };
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
-            self.look(to);
+            self.look(to, slow);
         }
         match self.peers[(to - self.first) as usize].is_far {
             true => Way::Memory,
@@ -126,13 +144,14 @@ impl Distances {
         if bytes < BYTES_MIN || readers.is_empty() {
             return Way::Caches;
         }
-        if self.has_strings {
-            return Way::Strings;
-        }
+        let slow = match self.choice {
+            Choice::Always(way) => return way,
+            Choice::Looks { slow } => slow,
+        };
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
             let turn = (self.calls / CALLS) as usize % readers.len();
-            self.look(readers[turn]);
+            self.look(readers[turn], slow);
         }
         let far = readers
             .iter()
@@ -143,10 +162,8 @@ impl Distances {
         }
     }
 
-    /// Times a load of another rank's pulse, if that is possible; it tells something only if it has
-    /// changed since.
-    fn look(&mut self, at: u32) {
-        let Some(slow) = self.slow else { return };
+    /// Times a load of another rank's pulse; it tells something only if it has changed since.
+    fn look(&mut self, at: u32, slow: u64) {
         let peer = &mut self.peers[(at - self.first) as usize];
         // SAFETY: promised in `new`.
         let (beats, ticks) = ticks::of_load(&unsafe { &*peer.pulse }.0);
@@ -328,9 +345,8 @@ mod tests {
     fn a_peer_is_far_when_all_of_its_last_loads_were_slow() {
         let pulses = [Pulse::default(), Pulse::default()];
         let mut distances = Distances::new((0, 0), pulses.iter().map(|pulse| &raw const *pulse));
-        distances.has_strings = false;
         let mut beat_and_ask = |slow| {
-            distances.slow = Some(slow);
+            distances.choice = Choice::Looks { slow };
             pulses[1].0.fetch_add(1, Ordering::Relaxed);
             for _ in 0..CALLS - 1 {
                 let _ = distances.way(1, BYTES_MIN);
@@ -348,7 +364,7 @@ mod tests {
         assert_eq!(distances.way_to_all(&[1], BYTES_MIN), Way::Memory);
         assert_eq!(distances.way_to_all(&[0, 1], BYTES_MIN), Way::Caches);
         assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
-        distances.has_strings = true;
+        distances.choice = Choice::Always(Way::Strings);
         assert_eq!(distances.way(1, BYTES_MIN), Way::Strings);
         assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
     }
