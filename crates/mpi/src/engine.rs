@@ -206,6 +206,22 @@ impl Engine {
         is_sent
     }
 
+    /// As [`Engine::send_now`], of bytes in two places, the second of which follow the first.
+    #[inline]
+    pub fn send_joined(&mut self, context: u32, to: u32, tag: i32, parts: [&[u8]; 2]) -> bool {
+        let bytes = parts[0].len() + parts[1].len();
+        if bytes > self.eager_max || to == self.matter.rank || self.matter.waiting != 0 {
+            return false;
+        }
+        let head = Packet::eager(context, tag).head();
+        let is_sent = self.transport.send_joined(to, head, parts);
+        if is_sent {
+            self.matter.counters.sent += 1;
+            self.matter.counters.sent_bytes += bytes as u64;
+        }
+        is_sent
+    }
+
     /// Receives a short message of one rank, if it is the next that comes from there before the core
     /// would be handed over, and no other receive waits for one. It goes right from the transport to its
     /// place. A receive that has room for a long one is better asked for first, so that its first bytes
@@ -458,6 +474,36 @@ impl Engine {
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
         self.progress_from(None)
+    }
+
+    /// As [`Engine::progress`], but short messages of a tag are handed over as they come, with their sender
+    /// and context, and taken if that says so; not those behind others that were kept for a receive. No
+    /// receive waits for such a message.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    pub fn progress_taking(
+        &mut self,
+        tag: i32,
+        take: &mut dyn FnMut(u32, u32, &[u8]) -> bool,
+    ) -> Result<bool> {
+        let matter = &mut self.matter;
+        let mut take = |from, head, body: &[u8]| {
+            let packet = Packet::of(head);
+            let is_taken = packet.kind == PacketKind::Eager
+                && packet.tag == tag
+                && !matter.queues.keeps(packet.context, from, tag)
+                && take(from, packet.context, body);
+            match is_taken {
+                true => matter.counters.arrived += 1,
+                false => matter.arrive(from, head, body),
+            }
+        };
+        let mut has_moved = self.transport.receive(None, &mut take);
+        if !self.is_quiet() {
+            has_moved |= self.follow_up();
+        }
+        Ok(has_moved)
     }
 
     /// As [`Engine::progress`], but looks for packets of one rank only.

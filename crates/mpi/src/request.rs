@@ -423,7 +423,10 @@ impl Process {
     /// What ends all ranks.
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
-        let mut has_moved = self.engine.progress()?;
+        let mut has_moved = match self.wins.are_direct() {
+            true => self.engine.progress()?,
+            false => self.progress_served()?,
+        };
         if !self.is_idle() {
             has_moved |= self.advance();
             if !self.unsettled.is_empty() {

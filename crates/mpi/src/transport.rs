@@ -101,6 +101,11 @@ pub trait Transport: Send {
     /// Packets to this rank itself are not the transport's.
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool;
 
+    /// As [`Transport::send`], of a body in two parts, the second of which follows the first.
+    fn send_joined(&mut self, to: u32, head: Head, parts: [&[u8]; 2]) -> bool {
+        self.send(to, head, &parts.concat())
+    }
+
     /// Hands every packet that has come to `take`, with the rank that sent it; of `from` alone if
     /// given. Returns whether there was one. It may leave some for the next call.
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool;

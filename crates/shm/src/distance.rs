@@ -188,6 +188,12 @@ fn slow() -> Option<u64> {
     })
 }
 
+/// The way of so many bytes of a body that goes this way.
+#[inline]
+pub fn way_of(bytes: usize, way: Way) -> Way {
+    if bytes < BYTES_MIN { Way::Caches } else { way }
+}
+
 /// Copies bytes to where another core will read them.
 ///
 /// # Safety

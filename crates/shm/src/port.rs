@@ -410,6 +410,19 @@ impl Transport for Port {
     }
 
     #[inline]
+    fn send_joined(&mut self, to: u32, head: Head, parts: [&[u8]; 2]) -> bool {
+        let index = to.wrapping_sub(self.first) as usize;
+        let Some(sender) = self.senders.get_mut(index) else {
+            return self.send_far(to, head, &parts.concat());
+        };
+        let way = self.boards.distances.way(to, parts[0].len());
+        let is_sent = sender.push_parts(head, parts, way);
+        self.barrier.of_sender();
+        wait::wake(&self.member(to).asleep);
+        is_sent
+    }
+
+    #[inline]
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
         let mut has_some = false;
         let all = self.first..self.first + self.ranks;

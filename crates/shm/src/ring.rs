@@ -10,8 +10,6 @@
 //! size: no byte of a body can lie where a stamp is expected. What the reader has taken it publishes
 //! in a line of its own, which the writer looks at only when it finds no room.
 
-use std::ptr;
-
 #[cfg(not(loom))]
 use crate::distance::{self, Way};
 #[cfg(not(loom))]
@@ -122,15 +120,22 @@ impl Parts {
         unsafe { &*self.pool.add(line) }
     }
 
-    /// Copies a body into the pool.
+    /// Copies a body into the pool, one part behind the other.
     ///
     /// # Safety
     /// There is room for it in one piece, which nobody reads or writes meanwhile.
     #[cfg(not(loom))]
-    unsafe fn write(&self, position: u64, body: &[u8], way: Way) {
-        let into = self.line(position).with_mut(|line| line.cast());
-        // SAFETY: the caller's promise.
-        unsafe { distance::copy(body.as_ptr(), into, body.len(), way) };
+    #[inline]
+    unsafe fn write<const N: usize>(&self, position: u64, parts: [&[u8]; N], way: Way) {
+        let mut into: *mut u8 = self.line(position).with_mut(|line| line.cast());
+        for part in parts {
+            let way = distance::way_of(part.len(), way);
+            // SAFETY: the caller's promise.
+            unsafe {
+                distance::copy(part.as_ptr(), into, part.len(), way);
+                into = into.add(part.len());
+            }
+        }
     }
 
     /// Hands a body in the pool over.
@@ -146,11 +151,15 @@ impl Parts {
 
     /// As above, line by line, so that every access is seen.
     #[cfg(loom)]
-    unsafe fn write(&self, position: u64, body: &[u8], _way: Way) {
+    unsafe fn write<const N: usize>(&self, position: u64, parts: [&[u8]; N], _way: Way) {
+        let body = parts.concat();
         for (at, part) in (0..).step_by(LINE_BYTES).zip(body.chunks(LINE_BYTES)) {
             self.line(position + at).with_mut(|line| {
                 // SAFETY: a part is at most a line, and cells are exclusive here.
-                unsafe { ptr::copy_nonoverlapping(part.as_ptr(), line.cast(), part.len()) };
+                unsafe {
+                    line.cast::<u8>()
+                        .copy_from_nonoverlapping(part.as_ptr(), part.len())
+                };
             });
         }
     }
@@ -210,29 +219,43 @@ impl Sender {
     /// Writes a packet, a long body in this way; `false` if there is no room.
     #[inline]
     pub fn push(&mut self, head: Head, body: &[u8], way: Way) -> bool {
+        self.push_parts(head, [body], way)
+    }
+
+    /// The same of a body in parts, which follow one another.
+    #[inline(always)]
+    pub fn push_parts<const N: usize>(&mut self, head: Head, parts: [&[u8]; N], way: Way) -> bool {
         if self.next.wrapping_sub(self.taken) >= SLOTS {
             self.taken = self.parts.control().slots.load(Ordering::Acquire);
             if self.next.wrapping_sub(self.taken) >= SLOTS {
                 return false;
             }
         }
-        let position = if body.len() <= INLINE_BYTES {
+        let len = parts.iter().map(|part| part.len()).sum::<usize>();
+        let position = if len <= INLINE_BYTES {
             None
         } else {
-            let Some(position) = self.put(body, way) else {
+            let Some(position) = self.put(parts, len, way) else {
                 return false;
             };
             Some(position.to_le_bytes())
         };
-        let inline = position.as_ref().map_or(body, |bytes| bytes);
         let slot = self.parts.slot(self.next);
         slot.filled.with_mut(|filled| {
             // SAFETY: the slot is free: its last packet was taken, which `taken` (acquire) says; only
             // this end writes slots. What is written fits.
             unsafe {
-                let into = (&raw mut (*filled).body).cast();
-                ptr::copy_nonoverlapping(inline.as_ptr(), into, inline.len());
-                (&raw mut (*filled).len).write_unaligned(body.len() as u32);
+                let mut into: *mut u8 = (&raw mut (*filled).body).cast();
+                match &position {
+                    Some(position) => into.copy_from_nonoverlapping(position.as_ptr(), 8),
+                    None => {
+                        for part in parts {
+                            into.copy_from_nonoverlapping(part.as_ptr(), part.len());
+                            into = into.add(part.len());
+                        }
+                    }
+                }
+                (&raw mut (*filled).len).write_unaligned(len as u32);
                 (&raw mut (*filled).head).write_unaligned(head);
             }
         });
@@ -242,8 +265,9 @@ impl Sender {
     }
 
     /// Writes a body into the pool, in one piece; its position, or `None` if there is no room.
-    fn put(&mut self, body: &[u8], way: Way) -> Option<u64> {
-        let (size, bytes) = (self.parts.pool_bytes, padded(body.len()));
+    #[inline]
+    fn put<const N: usize>(&mut self, parts: [&[u8]; N], len: usize, way: Way) -> Option<u64> {
+        let (size, bytes) = (self.parts.pool_bytes, padded(len));
         let rest = size - self.pool_next % size;
         let position = self.pool_next + if bytes <= rest { 0 } else { rest };
         if position + bytes - self.pool_taken > size {
@@ -254,7 +278,7 @@ impl Sender {
         }
         // SAFETY: these bytes of the pool are free: what lay there was taken, which `pool_taken`
         // (acquire) says; only this end writes the pool; they end before the pool does.
-        unsafe { self.parts.write(position, body, way) };
+        unsafe { self.parts.write(position, parts, way) };
         self.pool_next = position + bytes;
         Some(position)
     }

@@ -167,7 +167,7 @@ impl Memory {
     /// As for [`Memory::bytes_mut`]. Bytes that a rank sends to itself may lie in the same memory, which
     /// the standard forbids, and which is no reason to crash.
     #[inline(always)]
-    pub(super) unsafe fn put(self, offset: usize, bytes: &[u8]) {
+    pub(crate) unsafe fn put(self, offset: usize, bytes: &[u8]) {
         let room = self.bytes.saturating_sub(offset);
         let bytes = &bytes[..room.min(bytes.len())];
         if bytes.is_empty() {

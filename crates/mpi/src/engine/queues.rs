@@ -202,6 +202,12 @@ impl Queues {
         self.kept_max = self.kept;
     }
 
+    /// Whether a message like this waits for a receive.
+    #[inline]
+    pub fn keeps(&self, context: u32, from: u32, tag: i32) -> bool {
+        self.kept != 0 && self.find(context, Some(from), Some(tag)).is_some()
+    }
+
     /// The message that a receive of this kind would take.
     pub fn peek(&self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<&Arrived> {
         let (from, at) = self.find(context, from, tag)?;

@@ -59,6 +59,27 @@ impl<A: Abi, N: Count> Ends<A, N> {
         Ok(self.remote_of(self.target.0.count()?))
     }
 
+    /// Puts what the program leaves alone until a flush.
+    #[inline(always)]
+    fn put_for_flush(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.put_straight(win, &buffer, &remote)
+        {
+            return Ok(());
+        }
+        self.put_away(mpi, win)
+    }
+
+    #[inline(never)]
+    fn put_away(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+        if let Some((buffer, remote)) = self.plain()
+            && mpi.process.put_away(win, &buffer, &remote)?
+        {
+            return Ok(());
+        }
+        self.put_anyhow(mpi, win)
+    }
+
     #[inline(always)]
     fn put(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
         if let Some((buffer, remote)) = self.plain()
@@ -71,11 +92,6 @@ impl<A: Abi, N: Count> Ends<A, N> {
 
     #[inline(never)]
     fn put_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
-        if let Some((buffer, remote)) = self.plain()
-            && mpi.process.put_away(win, &buffer, &remote)?
-        {
-            return Ok(());
-        }
         mpi.process.put(win, &self.buffer()?, &self.remote()?)
     }
 
@@ -220,7 +236,7 @@ pub fn put<A: Abi, N: Count>(
     let win = win.id();
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
-    call::<A>("MPI_Put", win, |mpi| ends.put(mpi, win))
+    call::<A>("MPI_Put", win, |mpi| ends.put_for_flush(mpi, win))
 }
 
 pub fn rput<A: Abi, N: Count>(

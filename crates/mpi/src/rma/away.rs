@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Short puts and gets of elements that lie in one piece at both ends, in memory that is reached by
-//! messages: checked once, and one message each.
+//! messages: checked once, and one message each, whose bytes are copied once at this end.
 //!
 //! As in `straight.rs` whatever is not as simple as that, or wrong, is left to `origin.rs`.
 
 use super::origin::Remote;
-use super::state::Into;
-use super::window::Flavor;
-use super::wire::{Ask, AskKind};
+use super::state::{Into, Unsent};
+use super::window::{Flavor, Window};
+use super::wire::{Brief, REQUEST};
 use crate::buffer::Buffer;
-use crate::engine::Memory;
+use crate::engine::{Engine, Memory};
 use crate::error::Result;
 use crate::handle::WinId;
 use crate::process::Process;
@@ -21,7 +21,7 @@ const SHORT_MAX: usize = 16 << 10;
 struct Away {
     rank: u32,
     /// Where they are in its memory.
-    at: isize,
+    at: u64,
     own: Memory,
 }
 
@@ -29,8 +29,8 @@ impl Process {
     fn away(&self, win: WinId, buffer: &Buffer, remote: &Remote) -> Option<Away> {
         let ends = self.ends(win, buffer, remote)?;
         let room = ends.member.bytes.checked_sub(ends.own.bytes as u64)?;
-        let at = isize::try_from(ends.at).ok()?;
-        let is_within = at >= 0 && at as u64 <= room;
+        let at = u64::try_from(ends.at).ok()?;
+        let is_within = at <= room;
         let is_simple = ends.member.here.is_none() && ends.window.flavor != Flavor::Dynamic;
         (is_within && is_simple && ends.own.bytes <= SHORT_MAX).then_some(Away {
             rank: ends.rank,
@@ -39,7 +39,8 @@ impl Process {
         })
     }
 
-    /// As [`Process::put`]; whether it is done.
+    /// As [`Process::put`]; whether it is done, but for the bytes, which stay where they are until a flush,
+    /// or something else that follows.
     ///
     /// # Errors
     /// What ends all ranks.
@@ -50,10 +51,13 @@ impl Process {
         let Some(window) = self.wins.get_mut(win) else {
             return Ok(false);
         };
-        // SAFETY: who gave the buffer promised that it may be read.
-        let data = unsafe { own.bytes() };
-        let message = Ask::encode_piece((AskKind::Put, 0), (at, own.bytes), data);
-        window.tell_by(&mut self.engine, rank, message)?;
+        let brief = Brief {
+            is_put: true,
+            reply: 0,
+            at,
+            bytes: own.bytes as u64,
+        };
+        window.hold_back(&mut self.engine, rank, Unsent::Put(brief, own))?;
         Ok(true)
     }
 
@@ -70,9 +74,33 @@ impl Process {
             return Ok(false);
         };
         let into = (own, own.bytes, Into::There);
-        let reply = window.await_reply(engine, rank, into, None)?;
-        let message = Ask::encode_piece((AskKind::Get, reply), (at, own.bytes), &[]);
-        window.request_by(engine, rank, message)?;
+        let brief = Brief {
+            is_put: false,
+            reply: window.await_reply(engine, rank, into, None)?,
+            at,
+            bytes: own.bytes as u64,
+        };
+        window.send_held_back(engine)?;
+        window.send_brief(engine, rank, brief, Memory::NONE)?;
         Ok(true)
+    }
+}
+
+impl Window {
+    /// Sends a request of one piece, a put with what is in this memory.
+    pub(super) fn send_brief(
+        &mut self,
+        engine: &mut Engine,
+        rank: u32,
+        brief: Brief,
+        memory: Memory,
+    ) -> Result<()> {
+        let words = brief.words();
+        // SAFETY: who put it promised that it may be read until that is flushed.
+        let message = [unsafe { memory.bytes() }, &words];
+        match engine.send_joined(self.context, self.world(rank), REQUEST, message) {
+            true => Ok(()),
+            false => self.send(engine, (rank, REQUEST), message.concat()),
+        }
     }
 }

@@ -58,10 +58,13 @@ impl Process {
         // As in `is_calm`.
         settle();
         let (engine, wins) = (&mut self.engine, &mut self.wins);
-        let is_asked = |window: &&mut super::Window| is_remote && !window.is_direct();
+        let is_asked = |window: &&mut super::Window| !window.is_direct();
         let Some(window) = wins.get_mut(win).filter(is_asked) else {
             return Ok(());
         };
+        if !is_remote {
+            return window.send_held_back(engine);
+        }
         for rank in ranks {
             if std::mem::take(&mut window.is_dirty[rank as usize]) {
                 window.ask_flush(engine, rank)?;

@@ -44,6 +44,16 @@ impl Here {
         })
     }
 
+    /// Bytes from so many behind the window's beginning on; `None` if not all of them are within it.
+    #[inline]
+    pub fn piece(self, at: u64, bytes: u64) -> Option<Memory> {
+        let (at, bytes) = (usize::try_from(at).ok()?, usize::try_from(bytes).ok()?);
+        let is_within = at <= self.bytes && bytes <= self.bytes - at;
+        // SAFETY: what is given to the window may be read and written until it is freed, which is not before
+        // all that others have asked for is done.
+        is_within.then(|| unsafe { Memory::new(self.start.wrapping_add(at), bytes) })
+    }
+
     /// Memory that is the only piece of a place; `None` if there are none or several.
     ///
     /// # Safety

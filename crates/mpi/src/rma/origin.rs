@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::gate::{Latch, latched};
 use super::memory::Here;
-use super::state::{Awaited, Into};
+use super::state::{Awaited, Into, Unsent};
 use super::window::{Flavor, Window};
-use super::wire::{Ask, AskKind, Pieces, REQUEST};
+use super::wire::{Ask, AskKind, Brief, Pieces, REQUEST};
 use crate::buffer::Buffer;
 use crate::datatype::memory::{pack, unpack};
 use crate::datatype::{Basic, BasicKind, Type};
@@ -86,58 +86,58 @@ impl Window {
         ask: &Ask,
         data: &[u8],
     ) -> Result<()> {
-        self.request_by(engine, rank, ask.encode(data))
-    }
-
-    /// The same of a message that has been made.
-    pub(super) fn request_by(
-        &mut self,
-        engine: &mut Engine,
-        rank: u32,
-        message: Vec<u8>,
-    ) -> Result<()> {
         self.send_held_back(engine)?;
-        self.send(engine, (rank, REQUEST), message)
+        self.send(engine, (rank, REQUEST), ask.encode(data))
     }
 
     /// As [`Window::request`] of what is not replied: a short one goes with what follows.
     fn tell(&mut self, engine: &mut Engine, rank: u32, ask: &Ask, data: &[u8]) -> Result<()> {
-        self.tell_by(engine, rank, ask.encode(data))
+        let message = ask.encode(data);
+        if message.len() <= HELD_BACK_MAX {
+            return self.hold_back(engine, rank, Unsent::Message(message));
+        }
+        self.is_dirty[rank as usize] = true;
+        self.send_held_back(engine)?;
+        self.send(engine, (rank, REQUEST), message)
     }
 
-    /// The same of a message that has been made.
-    pub(super) fn tell_by(
+    /// Sends a request that is not replied with what follows it.
+    pub(super) fn hold_back(
         &mut self,
         engine: &mut Engine,
         rank: u32,
-        message: Vec<u8>,
+        unsent: Unsent,
     ) -> Result<()> {
         self.is_dirty[rank as usize] = true;
         self.send_held_back(engine)?;
-        if message.len() > HELD_BACK_MAX {
-            return self.send(engine, (rank, REQUEST), message);
-        }
-        self.held_back = Some((rank, message));
+        self.held_back = Some((rank, unsent));
         Ok(())
     }
 
     /// Sends what was held back.
     pub(super) fn send_held_back(&mut self, engine: &mut Engine) -> Result<()> {
         match self.held_back.take() {
-            Some((rank, message)) => self.send(engine, (rank, REQUEST), message),
+            Some((rank, Unsent::Message(message))) => self.send(engine, (rank, REQUEST), message),
+            Some((rank, Unsent::Put(brief, memory))) => {
+                self.send_brief(engine, rank, brief, memory)
+            }
             None => Ok(()),
         }
     }
 
     /// Asks a rank to say when all that it was asked for is done, and whether it could be.
     pub(super) fn ask_flush(&mut self, engine: &mut Engine, rank: u32) -> Result<()> {
-        let mut class = vec![0; 4].into_boxed_slice();
+        let spare = self.spare.pop();
+        let mut class = spare.unwrap_or_else(|| vec![0; 4].into_boxed_slice());
         let into = (Memory::of(&mut class), 4, Into::Class(class));
         let reply = self.await_reply(engine, rank, into, None)?;
         match self.held_back.take_if(|(to, _)| *to == rank) {
-            Some((_, mut message)) => {
+            Some((_, Unsent::Message(mut message))) => {
                 Ask::set_reply(&mut message, reply);
                 self.send(engine, (rank, REQUEST), message)
+            }
+            Some((_, Unsent::Put(brief, memory))) => {
+                self.send_brief(engine, rank, Brief { reply, ..brief }, memory)
             }
             None => self.request(engine, rank, &Ask::plain(AskKind::Flush, reply), &[]),
         }
@@ -171,6 +171,7 @@ impl Window {
                 Into::Class(bytes) => {
                     let number = bytes.first_chunk().map_or(0, |it| i32::from_ne_bytes(*it));
                     let found = Class::ALL.get(number as usize).copied();
+                    self.spare.push(bytes);
                     found.filter(|&class| class != Class::Success)
                 }
             };

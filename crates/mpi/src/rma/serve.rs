@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::memory::Here;
-use super::state::Incoming;
+use super::state::{Incoming, Owed};
 use super::window::{Flavor, Window};
-use super::wire::{Ask, AskKind, Pieces, REQUEST};
+use super::wire::{Ask, AskKind, Brief, Pieces, REQUEST};
 use crate::datatype::Type;
 use crate::engine::{Engine, Memory};
 use crate::error::{Class, Result};
@@ -30,6 +30,21 @@ enum Reply {
 }
 
 impl Process {
+    /// Takes what has come and moves what waits; whether anything happened. Puts and gets of one piece are
+    /// done out of the packets in which they come, if nothing of their window waits before them.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    #[inline(never)]
+    pub(crate) fn progress_served(&mut self) -> Result<bool> {
+        let wins = &mut self.wins;
+        self.engine
+            .progress_taking(REQUEST, &mut |from, context, body| {
+                let window = wins.of_context(context);
+                window.is_some_and(|window| window.take_brief(from, body))
+            })
+    }
+
     /// Does what others have asked for; whether there was something.
     pub(crate) fn serve(&mut self) -> Result<bool> {
         let known = Known {
@@ -44,6 +59,7 @@ impl Process {
             }
             // Nothing has followed before this rank waits.
             window.send_held_back(&mut self.engine)?;
+            window.send_owed(&mut self.engine)?;
             has_moved |= window.serve(&mut self.engine, &known)?;
             has_moved |= window.collect(&mut self.engine);
         }
@@ -99,12 +115,82 @@ impl Window {
         Ok(has_moved)
     }
 
+    /// Carries a put or a get of one piece out that has come from this process, if it is one and nothing
+    /// waits before it; whether it has done so.
+    fn take_brief(&mut self, world: u32, message: &[u8]) -> bool {
+        let from = self.group.rank_of(world);
+        match (from, Brief::decode(message)) {
+            (Some(from), Some(brief)) if self.incoming.is_empty() => {
+                self.carry_out_brief(from, brief);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What is replied is sent by [`Window::send_owed`].
+    fn carry_out_brief(&mut self, from: u32, (brief, data): (Brief, &[u8])) {
+        let own = &self.members[self.rank as usize];
+        let here = own.here.filter(|_| self.flavor != Flavor::Dynamic);
+        let place = here.and_then(|here| here.piece(brief.at, brief.bytes));
+        let class = match place {
+            None => Class::RmaRange,
+            Some(place) if !brief.is_put => {
+                return self.owed.push((from, brief.reply, Owed::There(place)));
+            }
+            Some(place) if place.bytes == data.len() => {
+                // SAFETY: it is within the window, as `piece` has seen.
+                unsafe { place.put(0, data) };
+                Class::Success
+            }
+            Some(_) => Class::Intern,
+        };
+        if class != Class::Success {
+            self.errors[from as usize].get_or_insert(class);
+        }
+        if brief.is_put && brief.reply == 0 {
+            return;
+        }
+        // A get that cannot be done is replied by too few bytes, of memory that nobody has.
+        let owed = match brief.is_put {
+            true => Owed::Class(self.class_told(from)),
+            false => Owed::There(Memory::NONE),
+        };
+        self.owed.push((from, brief.reply, owed));
+    }
+
+    /// Sends what ranks are replied.
+    fn send_owed(&mut self, engine: &mut Engine) -> Result<()> {
+        if self.owed.is_empty() {
+            return Ok(());
+        }
+        let mut owed = std::mem::take(&mut self.owed);
+        for (to, tag, owed) in owed.drain(..) {
+            match owed {
+                Owed::There(memory) => self.send_from(engine, (to, tag), memory, Box::default())?,
+                Owed::Class(class) => {
+                    let class = (class as i32).to_ne_bytes();
+                    let world = self.world(to);
+                    if !engine.send_joined(self.context, world, tag, [&class, &[]]) {
+                        self.send(engine, (to, tag), class.to_vec())?;
+                    }
+                }
+            }
+        }
+        self.owed = owed;
+        Ok(())
+    }
+
     fn carry_out(
         &mut self,
         engine: &mut Engine,
         known: &Known<'_>,
         (from, message): (u32, &[u8]),
     ) -> Result<()> {
+        if let Some(brief) = Brief::decode(message) {
+            self.carry_out_brief(from, brief);
+            return self.send_owed(engine);
+        }
         let Some((ask, data)) = Ask::decode(message) else {
             self.errors[from as usize].get_or_insert(Class::Intern);
             return Ok(());
@@ -144,8 +230,11 @@ impl Window {
 
     /// What a rank is told that flushes: the class of the first error in what it has asked for.
     fn told(&mut self, from: u32) -> Vec<u8> {
-        let class = self.errors[from as usize].take().unwrap_or(Class::Success);
-        (class as i32).to_ne_bytes().to_vec()
+        (self.class_told(from) as i32).to_ne_bytes().to_vec()
+    }
+
+    fn class_told(&mut self, from: u32) -> Class {
+        self.errors[from as usize].take().unwrap_or(Class::Success)
     }
 
     /// Gives the lock to all who can have it.

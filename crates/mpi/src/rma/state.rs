@@ -6,9 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::wire::Brief;
 use crate::buffer::Buffer;
 use crate::datatype::Type;
-use crate::engine::Flight;
+use crate::engine::{Flight, Memory};
+use crate::error::Class;
 use crate::handle::{OpId, TypeId};
 use crate::op::{Kernel, Predefined, Single};
 
@@ -105,4 +107,21 @@ pub(super) struct Incoming {
     pub from: u32,
     pub flight: Option<Flight>,
     pub message: Box<[u8]>,
+}
+
+/// A request that waits for what follows it.
+#[derive(Debug)]
+pub(super) enum Unsent {
+    Message(Vec<u8>),
+    /// A put of memory that the program leaves alone until it is sent.
+    Put(Brief, Memory),
+}
+
+/// A reply that is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owed {
+    /// What is in this memory.
+    There(Memory),
+    /// What became of all that a rank has asked for.
+    Class(Class),
 }

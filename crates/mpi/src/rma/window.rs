@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::gate::{Gate, Latch, SharedGate};
 use super::memory::Here;
-use super::state::{Awaited, Epochs, Incoming, Loop};
+use super::state::{Awaited, Epochs, Incoming, Loop, Owed, Unsent};
 use super::wire::REPLIES;
 use crate::engine::{Engine, Flight, Memory, Mode};
 use crate::error::{Class, Error, Result};
@@ -100,7 +100,11 @@ pub struct Window {
     pub(super) failure: Option<Error>,
     next_reply: i32,
     /// A short request of a rank that is not replied and not sent yet: a flush that follows goes with it.
-    pub(super) held_back: Option<(u32, Vec<u8>)>,
+    pub(super) held_back: Option<(u32, Unsent)>,
+    /// What ranks are replied, with the tags of their requests.
+    pub(super) owed: Vec<(u32, i32, Owed)>,
+    /// Where classes of errors have come, for those that will.
+    pub(super) spare: Vec<Box<[u8]>>,
     /// Messages that are on their way, and their bytes.
     pub(super) outgoing: Vec<(Flight, Box<[u8]>)>,
     pub(super) incoming: VecDeque<Incoming>,
@@ -138,6 +142,8 @@ impl Window {
             failure: None,
             next_reply: 0,
             held_back: None,
+            owed: Vec::new(),
+            spare: Vec::new(),
             outgoing: Vec::new(),
             incoming: VecDeque::new(),
             gate: Gate::default(),
@@ -214,7 +220,7 @@ impl Window {
     /// Whether nothing is under way, as far as this rank knows.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        let is_sent = self.held_back.is_none() && self.outgoing.is_empty();
+        let is_sent = self.held_back.is_none() && self.outgoing.is_empty() && self.owed.is_empty();
         is_sent && self.incoming.is_empty() && self.awaited.is_empty()
     }
 }
@@ -238,8 +244,9 @@ impl Windows {
     }
 
     /// Whether nobody asks this rank for anything by messages.
+    #[inline]
     #[must_use]
-    pub(super) fn are_direct(&self) -> bool {
+    pub(crate) fn are_direct(&self) -> bool {
         self.served == 0
     }
 
@@ -274,5 +281,10 @@ impl Windows {
 
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Window> {
         self.table.dynamic_mut()
+    }
+
+    /// The window whose messages are of this context.
+    pub(super) fn of_context(&mut self, context: u32) -> Option<&mut Window> {
+        self.all().find(|window| window.context == context)
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests as messages: what one rank asks another to do with its memory.
 //!
-//! Five words, then the pieces of memory as pairs of words (displacement, bytes), then data.
+//! Data, then the pieces of memory as pairs of words (displacement, bytes), then five words; of most puts
+//! and gets, which are of one piece, three words ([`Brief`]): so one of a few bytes is one cache line on
+//! its way. What the words are is behind the data, which begin where a line does.
 #![forbid(unsafe_code)]
 
 /// The tag of requests.
@@ -96,68 +98,100 @@ impl Ask {
 
     /// Asks for a reply in a message that asked for none.
     pub fn set_reply(message: &mut [u8], reply: i32) {
-        let (words, _) = message.as_chunks_mut::<8>();
-        words[2] = u64::from(reply.cast_unsigned()).to_ne_bytes();
+        let (_, words) = message.as_rchunks_mut::<8>();
+        if let [.., word, _, _, _] = words {
+            *word = u64::from(reply.cast_unsigned()).to_ne_bytes();
+        }
     }
 
-    /// The message, with data behind it.
+    /// The message, with its data.
     pub fn encode(&self, data: &[u8]) -> Vec<u8> {
-        let words = [
-            self.kind as u64 | u64::from(self.op) << 32,
-            u64::from(self.element),
-            u64::from(self.reply.cast_unsigned()),
-            self.place.base.cast_unsigned(),
-        ];
-        message_of(words, &self.place.pieces, data)
-    }
-
-    /// The message of what is asked for with one piece of memory and takes no operator.
-    pub fn encode_piece(
-        (kind, reply): (AskKind, i32),
-        piece: (isize, usize),
-        data: &[u8],
-    ) -> Vec<u8> {
-        let words = [kind as u64, 0, u64::from(reply.cast_unsigned()), 0];
-        message_of(words, &[piece], data)
+        let pieces = &self.place.pieces;
+        let mut message = Vec::with_capacity(data.len() + 8 * (WORDS + 2 * pieces.len()));
+        message.extend_from_slice(data);
+        let mut add = |word: u64| message.extend_from_slice(&word.to_ne_bytes());
+        for &(at, bytes) in pieces {
+            add(at as u64);
+            add(bytes as u64);
+        }
+        add(u64::from(self.element));
+        add(u64::from(self.reply.cast_unsigned()));
+        add(self.place.base.cast_unsigned());
+        add(pieces.len() as u64);
+        add(self.kind as u64 | u64::from(self.op) << 32);
+        message
     }
 
     /// A message, taken apart; `None` if it is none.
     pub fn decode(message: &[u8]) -> Option<(Self, &[u8])> {
-        let (words, _) = message.as_chunks::<8>();
-        let word = |at: usize| Some(u64::from_ne_bytes(*words.get(at)?));
-        let kind = *KINDS.get(word(0)? as u32 as usize)?;
-        let count = usize::try_from(word(4)?).ok()?;
-        let end = WORDS.checked_add(count.checked_mul(2)?)?;
-        let rows = words.get(WORDS..end)?;
+        let (_, words) = message.as_rchunks::<8>();
+        let (words, last) = words.split_last_chunk::<WORDS>()?;
+        let [element, reply, base, count, kind] = last.map(u64::from_ne_bytes);
+        let count = usize::try_from(count).ok()?.checked_mul(2)?;
+        let rows = words.get(words.len().checked_sub(count)?..)?;
         let pieces = rows.as_chunks::<2>().0.iter().map(|[at, bytes]| {
             let at = u64::from_ne_bytes(*at) as isize;
             (at, u64::from_ne_bytes(*bytes) as usize)
         });
         let ask = Self {
-            kind,
-            op: (word(0)? >> 32) as u32,
-            element: word(1)? as u32,
-            reply: word(2)? as u32 as i32,
+            kind: *KINDS.get(kind as u32 as usize)?,
+            op: (kind >> 32) as u32,
+            element: element as u32,
+            reply: reply as u32 as i32,
             place: Pieces {
-                base: word(3)?.cast_signed(),
+                base: base.cast_signed(),
                 pieces: pieces.collect(),
             },
         };
-        Some((ask, &message[8 * end..]))
+        let data = message.len() - 8 * (WORDS + count);
+        Some((ask, &message[..data]))
     }
 }
 
-fn message_of(words: [u64; WORDS - 1], pieces: &[(isize, usize)], data: &[u8]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(8 * (WORDS + 2 * pieces.len()) + data.len());
-    let mut add = |word: u64| message.extend_from_slice(&word.to_ne_bytes());
-    words.into_iter().for_each(&mut add);
-    add(pieces.len() as u64);
-    for &(at, bytes) in pieces {
-        add(at as u64);
-        add(bytes as u64);
+/// A put or a get of one piece.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Brief {
+    /// Whether the data go into the piece; else it is replied.
+    pub is_put: bool,
+    /// As of [`Ask`].
+    pub reply: i32,
+    /// Bytes from the beginning of the rank's memory.
+    pub at: u64,
+    pub bytes: u64,
+}
+
+const BRIEF_WORDS: usize = 3;
+/// In the last word, where other requests have their kind.
+const IS_BRIEF: u64 = 1 << 8;
+
+impl Brief {
+    /// What follows its data.
+    pub fn words(self) -> [u8; 8 * BRIEF_WORDS] {
+        let kind = IS_BRIEF | u64::from(self.is_put) | u64::from(self.reply.cast_unsigned()) << 32;
+        let mut words = [0; 8 * BRIEF_WORDS];
+        let (all, _) = words.as_chunks_mut::<8>();
+        for (bytes, word) in all.iter_mut().zip([self.at, self.bytes, kind]) {
+            *bytes = word.to_ne_bytes();
+        }
+        words
     }
-    message.extend_from_slice(data);
-    message
+
+    /// A message, taken apart; `None` if it is none of this kind.
+    #[inline]
+    pub fn decode(message: &[u8]) -> Option<(Self, &[u8])> {
+        let (data, words) = message.split_last_chunk::<{ 8 * BRIEF_WORDS }>()?;
+        let (words, _) = words.as_chunks::<8>();
+        let word = |at: usize| u64::from_ne_bytes(words[at]);
+        let (kind, reply) = (word(2) as u32, (word(2) >> 32) as u32);
+        let brief = Self {
+            is_put: u64::from(kind) == IS_BRIEF | 1,
+            reply: reply.cast_signed(),
+            at: word(0),
+            bytes: word(1),
+        };
+        let is_brief = brief.is_put || u64::from(kind) == IS_BRIEF;
+        is_brief.then_some((brief, data))
+    }
 }
 
 #[cfg(test)]
@@ -177,24 +211,32 @@ mod tests {
                     pieces: vec![(-8, 4), (16, 12)],
                 },
             };
-            let plain = Ask {
-                place: Pieces {
-                    base: 0,
-                    pieces: vec![(-8, 4)],
-                },
-                ..Ask::plain(kind, 7)
-            };
-            let short = Ask::encode_piece((kind, 7), (-8, 4), b"data");
-            assert_eq!(short, plain.encode(b"data"));
             let message = ask.encode(b"data");
             assert_eq!(Ask::decode(&message), Some((ask, &b"data"[..])));
-            for cut in 0..message.len() - 4 {
-                assert_eq!(Ask::decode(&message[..cut]), None);
+            assert_eq!(Brief::decode(&message), None);
+            for cut in 5..message.len() {
+                assert_eq!(Ask::decode(&message[cut..]), None);
             }
             let mut message = message;
             Ask::set_reply(&mut message, 77);
             let found = Ask::decode(&message).map(|(ask, _)| ask.reply);
             assert_eq!(found, Some(77));
+        }
+    }
+
+    #[test]
+    fn what_is_asked_in_brief_arrives() {
+        for is_put in [false, true] {
+            let brief = Brief {
+                is_put,
+                reply: REPLIES - 1,
+                at: 1 << 40,
+                bytes: 4,
+            };
+            let message = [b"data".as_slice(), &brief.words()].concat();
+            assert_eq!(Brief::decode(&message), Some((brief, &b"data"[..])));
+            assert_eq!(Ask::decode(&message), None);
+            assert_eq!(Brief::decode(&message[5..]), None);
         }
     }
 }
