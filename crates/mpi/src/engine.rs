@@ -454,6 +454,12 @@ impl Engine {
         self.matter.flights.remove(flight.0)
     }
 
+    /// As [`Engine::release`], for who drops the flight in its place.
+    #[inline]
+    pub(crate) fn forget(&mut self, flight: &Flight) {
+        self.matter.flights.remove(flight.0);
+    }
+
     /// Takes back a receive that no message has matched; it has landed then, as cancelled. Sends and
     /// receives that have begun go on.
     pub fn cancel(&mut self, flight: &Flight) {

@@ -307,6 +307,39 @@ impl Process {
         request.poll(&mut self.engine)
     }
 
+    /// How a message has ended that is over, with nothing wrong, and whose request is freed then: most are
+    /// that when somebody asks. `None`: [`Process::test`] says how it is.
+    #[inline]
+    pub fn end_message(&mut self, id: RequestId) -> Option<Status> {
+        if id == self.complete {
+            return Some(Status::EMPTY);
+        }
+        let request = self.requests.get(id)?;
+        let What::Recv {
+            flight,
+            source: Source::Known(source),
+            room,
+            _datatype: None,
+        } = &request.what
+        else {
+            return None;
+        };
+        let landed = self.engine.landed(flight)?;
+        if landed.is_cancelled || landed.bytes > *room || request.is_persistent() {
+            return None;
+        }
+        self.engine.forget(flight);
+        let status = Status {
+            source: *source,
+            tag: landed.tag,
+            error: Class::Success,
+            bytes: landed.bytes as u64,
+            is_cancelled: false,
+        };
+        self.requests.discard(id);
+        Some(status)
+    }
+
     /// How a request has ended, if it has; then it is freed, unless it is persistent. One that is not
     /// active has ended with the empty status.
     ///

@@ -110,6 +110,20 @@ fn is_of_no_request<T>(outcome: &Result<T>) -> bool {
     matches!(outcome, Err(error) if error.class == Class::Request)
 }
 
+/// Lets go of a request whose message is over, if there is nothing to tell but its status.
+#[inline]
+fn end_message<A: Abi>(mpi: &mut Entered, request: Out<Request<A>>) -> Result<Option<Status>> {
+    let id = request.get()?.id();
+    if Requests::is_of(id) {
+        return Ok(None);
+    }
+    let Some(status) = mpi.process.end_message(id) else {
+        return Ok(None);
+    };
+    request.set(Request::of(RequestId::NULL))?;
+    Ok(Some(status))
+}
+
 /// Waits for one request and lets go of it.
 #[inline]
 fn finish<A: Abi>(mpi: &mut Entered, request: Out<Request<A>>) -> Result<Status> {
@@ -135,6 +149,10 @@ fn place<A: Abi>(statuses: Out<A::Status>, index: usize) -> Out<A::Status> {
 
 pub fn wait<A: Abi>(request: Out<Request<A>>, status: Out<A::Status>) -> c_int {
     call_request::<A>("MPI_Wait", |mpi, owner| {
+        if let Some(ended) = end_message(mpi, request)? {
+            status.set_status::<A>(&ended);
+            return Ok(());
+        }
         let id = request.get()?.id();
         *owner = owner_of(mpi, id);
         let outcome = mpi.wait_in(|mpi| test_one::<A>(mpi, id));
@@ -249,6 +267,10 @@ pub fn waitall<A: Abi>(count: c_int, requests: Out<Request<A>>, statuses: Out<A:
         let mut outcomes = Outcomes::<A>::new(statuses);
         for index in 0..count.count()? {
             let request = requests.at(index);
+            if let Some(status) = end_message(mpi, request)? {
+                outcomes.push(&Ok(status));
+                continue;
+            }
             // Errors go to the communicator of the first one that failed.
             let of_this = owner_of(mpi, request.get()?.id());
             let outcome = finish(mpi, request);
