@@ -2,17 +2,15 @@
 /* What the tests of mpibench share: who takes part, how time is taken, and who has which tests. */
 #ifndef BENCH_H
 #define BENCH_H
+#include "timing.h"
 #include <mpi.h>
 #include <stddef.h>
 
 enum { WINDOW = 64 };
 
-extern int me, ranks;
+extern int ranks;
 /* Two buffers, each of the largest size for every rank. */
 extern char *in, *out;
-
-/* Microseconds. */
-double now(void);
 
 /* Ends the job: a test has brought other data than it should. */
 void wrong(const char *test, size_t bytes);

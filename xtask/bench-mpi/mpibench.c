@@ -2,7 +2,7 @@
 /* One benchmark for every MPI library: plain MPI calls, so that one binary per ABI runs on all
  * libraries of that ABI. Messages and collectives are in this file; what came after MPI-1 is in
  * onesided.c, types.c, files.c, neighbours.c and threads.c, whose tests take their time by what
- * bench.h has of here.
+ * bench.h has of here. The clock and what is printed is timing.c's, as in floor.c.
  *
  *   mpibench [--blocks] [--seconds S] [--sizes A,B,...] [--gauge FILE] TEST...
  *
@@ -42,98 +42,23 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { BLOCK = 10, ITER_MAX = 4000, ITER_MIN = 15, KEPT_MIN = 5, WARM = 12, SIZES_MAX = 40 };
+enum { BLOCK = 10, SIZES_MAX = 40 };
 enum { STEPS = 10000, STEP = 16000 };
 #define LATE_US 1000.0
-#define FAR_US 0.15 /* one way; a shared cache hands a line over in 0.03 to 0.11 */
-#define AHEAD_US 3.0 /* for every doubling of the ranks: an announcement reaches everybody in less */
 
-int me, ranks;
+int ranks;
 char *in, *out;
 static int blocks;
-static double budget = 0.12;
 static size_t sizes[SIZES_MAX];
 static int size_count;
-static double times[ITER_MAX], worst[ITER_MAX], distance[ITER_MAX + 1];
-static volatile uint64_t *gauge;
-
-double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static void row(const char *test, size_t bytes, double *value, int n) {
-  if (me != 0) return;
-  if (n == 0) { printf("row %s %zu - - - 0\n", test, bytes); return; }
-  qsort(value, n, sizeof *value, ascending);
-  int last = n - 1;
-  printf("row %s %zu %.4f %.4f %.4f %d\n", test, bytes, value[last / 2], value[last * 99 / 100], value[0], n);
-  fflush(stdout);
-}
-
-/* Time of a line from rank 0 to 1 or back, at rank 0; 0 without a gauge. */
-static double measure_distance(void) {
-  enum { ROUNDS = 6, PONG = 64 };
-  static uint64_t round;
-  if (!gauge || me > 1) return 0;
-  double t = 0;
-  for (int i = 0; i < ROUNDS; i++) {
-    if (i == 2) t = now();
-    round++;
-    if (me == 0) {
-      __atomic_store_n(gauge, round, __ATOMIC_RELEASE);
-      while (__atomic_load_n(gauge + PONG, __ATOMIC_ACQUIRE) != round) {}
-    } else {
-      while (__atomic_load_n(gauge, __ATOMIC_ACQUIRE) != round) {}
-      __atomic_store_n(gauge + PONG, round, __ATOMIC_RELEASE);
-    }
-  }
-  return (now() - t) / (2 * (ROUNDS - 2));
-}
-
-/* Prints the rows of iterations on near and on far cores, at rank 0, from `n` values and n + 1
- * distances; values below 0 do not count, nor do iterations in which the cores were moved. With a
- * `rate` what is printed is the rate over the value. */
-static void rows(const char *test, size_t bytes, double *value, int n, double rate) {
-  static double part[ITER_MAX];
-  char name[80];
-  if (me != 0) return;
-  for (int far = 0; far < (gauge ? 2 : 1); far++) {
-    int kept = 0;
-    for (int i = 0; i < n; i++) {
-      double before = distance[i], after = distance[i + 1];
-      int is_far = before >= FAR_US && after >= FAR_US, is_near = before < FAR_US && after < FAR_US;
-      if (value[i] >= 0 && (far ? is_far : is_near)) part[kept++] = value[i];
-    }
-    snprintf(name, sizeof name, "%s%s", test, far ? "@far" : "");
-    if (gauge && kept < KEPT_MIN) continue;
-    qsort(part, kept, sizeof *part, ascending);
-    int last = kept - 1;
-    if (kept == 0) printf("row %s %zu - - - 0\n", name, bytes);
-    else if (rate > 0) printf("row %s %zu %.2f %.2f %.2f %d\n", name, bytes, rate / part[last / 2], rate / part[last * 99 / 100], rate / part[0], kept);
-    else printf("row %s %zu %.4f %.4f %.4f %d\n", name, bytes, part[last / 2], part[last * 99 / 100], part[0], kept);
-  }
-  fflush(stdout);
-}
+static double times[ITER_MAX], worst[ITER_MAX];
 
 void wrong(const char *test, size_t bytes) {
   fprintf(stderr, "mpibench: rank %d: wrong data after %s of %zu bytes\n", me, test, bytes);
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-/* Iterations that fit into the budget, by what the warm-up took. */
-static int affordable_here(double each_us) {
-  double n = budget * 1e6 / (each_us > 0.05 ? each_us : 0.05);
-  return n > ITER_MAX ? ITER_MAX : n < ITER_MIN ? ITER_MIN : (int)n;
-}
-
-/* The same on all ranks: what rank 0 can afford. */
+/* Iterations, the same on all ranks: what rank 0 can afford. */
 static int affordable(double each_us) {
   int count = affordable_here(each_us);
   MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -64,11 +64,28 @@ pub struct Results {
 }
 
 impl Results {
-    /// What the machine allows: `program` measures it, as if it were a library of this name.
+    /// What the machine allows, by ways of moving bytes: `program` measures it, as if it were a library
+    /// of this name.
     pub fn measure_floor(&mut self, program: &Path, name: &'static str) {
         match run(&mut Command::new(program)) {
             Ok(text) => self.take(&text, FLOOR_RANKS, name),
             Err((_, error)) => self.failures.push(format!("{name}: {error}")),
+        }
+    }
+
+    /// The same of one test of a group, as if the program were a library of this name.
+    pub fn measure_floor_of(
+        &mut self,
+        program: &Path,
+        name: &'static str,
+        group: &Group,
+        test: &str,
+    ) {
+        let mut command = Command::new(program);
+        command.args(lengths(group)).arg(test);
+        match run(&mut command) {
+            Ok(text) => self.take(&text, group.ranks, name),
+            Err((_, error)) => self.failures.push(format!("{name}, {test}: {error}")),
         }
     }
 
@@ -87,13 +104,7 @@ impl Results {
         } else {
             command.arg("--blocks");
         }
-        let sizes: Vec<String> = group.sizes.iter().map(u64::to_string).collect();
-        command.args([
-            "--seconds",
-            &group.seconds.to_string(),
-            "--sizes",
-            &sizes.join(","),
-        ]);
+        command.args(lengths(group));
         if test != START {
             command.arg(test);
         }
@@ -147,6 +158,17 @@ impl Results {
             .get(library)
             .and_then(|values| median(values))
     }
+}
+
+/// What the programs are told of how long, and of how long messages.
+fn lengths(group: &Group) -> [String; 4] {
+    let sizes: Vec<String> = group.sizes.iter().map(u64::to_string).collect();
+    [
+        "--seconds".to_owned(),
+        group.seconds.to_string(),
+        "--sizes".to_owned(),
+        sizes.join(","),
+    ]
 }
 
 /// The value in the middle, of two in the middle their mean.
@@ -305,8 +327,17 @@ fn jiffies() -> (u64, u64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    /// Figures of one repetition of tests between two ranks, of 8 bytes.
+    pub fn results(figures: &[(&str, &'static str, f64)]) -> Results {
+        let mut results = Results::default();
+        for &(test, library, value) in figures {
+            results.add((2, test.to_owned(), 8), library, value, value);
+        }
+        results
+    }
 
     #[test]
     fn rows_are_read_and_the_median_is_that_of_repetitions() {

@@ -5,7 +5,8 @@
 //! repetition, so that whatever else the machine does is spread over all. A figure is the median over
 //! repetitions of the P50 over iterations; what counts is the ratio to the best of the others, with
 //! iterations on cores that share a cache and on cores that do not counted apart. What the machine
-//! allows without any library (`xtask/bench-mpi/floor.c`) is measured once in each repetition.
+//! allows without any library (`xtask/bench-mpi/floor.c`) is measured in each repetition, too: for
+//! every row of messages and collectives between two ranks, and for single ways of moving bytes.
 
 mod libraries;
 mod measure;
@@ -13,6 +14,7 @@ mod options;
 mod picture;
 mod plan;
 mod table;
+mod verdict;
 
 use std::fs;
 use std::path::Path;
@@ -56,6 +58,9 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
                 group.name()
             );
             for (turn, test) in group.tests.iter().enumerate() {
+                if group.has_floor() {
+                    results.measure_floor_of(&floor, FLOOR, group, test);
+                }
                 // Nobody is always the one after an idle pause.
                 let shift = repetition + turn;
                 for index in 0..libraries.len() {

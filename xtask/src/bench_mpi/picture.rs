@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::measure::{Machine, Results};
 use super::plan::{FAR, Group};
-use super::table::{parts, ratio};
+use super::table::parts;
+use super::verdict::ratio;
 use crate::lines::Lines;
 
 /// A line per test of messages and collectives with two ranks, on cores with a common cache.

@@ -78,6 +78,11 @@ impl Group {
         matches!(self.kind, MESSAGES | TOGETHER)
     }
 
+    /// Whether the program without a library has its tests: those of two processes with a core each.
+    pub fn has_floor(&self) -> bool {
+        self.is_drawn() && self.ranks == 2 && self.is_pinned
+    }
+
     pub fn name(&self) -> String {
         let cores = if self.is_pinned {
             "a core each"
@@ -219,5 +224,16 @@ mod tests {
         let pinned: Vec<(u32, bool)> = groups.iter().map(|g| (g.ranks, g.is_pinned)).collect();
         assert!(pinned.contains(&(8, true)) && pinned.contains(&(16, false)));
         assert_eq!(groups[1].name(), "2 ranks, a core each: collectives");
+        let with_floor: Vec<&str> = groups
+            .iter()
+            .filter(|group| group.has_floor())
+            .map(|group| group.kind)
+            .collect();
+        assert_eq!(with_floor, [MESSAGES, TOGETHER]);
+        let alone = super::groups(&options, 1);
+        assert!(
+            alone.iter().all(|group| !group.has_floor()),
+            "it needs two cores"
+        );
     }
 }

@@ -6,17 +6,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::FLOOR;
 use super::libraries::Library;
 use super::measure::{FLOOR_RANKS, Key, Machine, Results};
 use super::options::Options;
 use super::plan::{FAR, FLOOR as FLOOR_TESTS, Group};
-
-const OURS: &str = "corecast";
-
-/// Whether larger is better.
-fn is_rate(test: &str) -> bool {
-    test.trim_end_matches(FAR).ends_with("bw")
-}
+use super::verdict::{TARGET, Verdict, is_rate, ratio, verdict};
 
 /// What the machine allows, as a table.
 pub fn floor(results: &Results, name: &str) -> String {
@@ -39,25 +34,6 @@ pub fn floor(results: &Results, name: &str) -> String {
     text
 }
 
-/// Our time over the best of the others, below 1 where we are faster; and who the best is.
-pub fn ratio(results: &Results, key: &Key, names: &[&str]) -> Option<(f64, String)> {
-    let others = names.iter().filter(|name| **name != OURS);
-    let values = others.filter_map(|name| Some((results.median(key, name)?, *name)));
-    let is_rate = is_rate(&key.1);
-    let best = values.reduce(|one, other| {
-        let is_better = if is_rate {
-            other.0 > one.0
-        } else {
-            other.0 < one.0
-        };
-        if is_better { other } else { one }
-    });
-    let (best, name) = best?;
-    let ours = results.median(key, OURS)?;
-    let ratio = if is_rate { best / ours } else { ours / best };
-    ratio.is_finite().then(|| (ratio, name.to_owned()))
-}
-
 /// One table per group, and what they come to.
 pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
     let mut text = String::new();
@@ -65,23 +41,25 @@ pub fn markdown(results: &Results, groups: &[Group], names: &[&str]) -> String {
         let _ = writeln!(text, "\n{name} (us; of names with bw: MB/s; P50)\n");
         let _ = writeln!(
             text,
-            "| test | bytes | {} | time, to the best of the others |",
+            "| test | bytes | {} | time, to the best of the others | floor | {TARGET} |",
             names.join(" | ")
         );
-        let _ = writeln!(text, "|---|---|{}---|", "---|".repeat(names.len()));
+        let _ = writeln!(text, "|---|---|{}---|---|---|", "---|".repeat(names.len()));
         for key in keys {
             let figure = |name: &&str| results.median(key, name).map_or("-".to_owned(), shown);
             let figures: Vec<String> = names.iter().map(figure).collect();
-            let verdict = ratio(results, key, names);
-            let verdict = verdict.map_or("-".to_owned(), |(ratio, best)| {
+            let ratio = ratio(results, key, names).map_or("-".to_owned(), |(ratio, best)| {
                 format!("{ratio:.2} ({best})")
             });
+            let floor = results.median(key, FLOOR).map_or("-".to_owned(), shown);
+            let verdict = verdict(results, key, names);
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {verdict} |",
+                "| {} | {} | {} | {ratio} | {floor} | {} |",
                 key.1.trim_end_matches(FAR),
                 key.2,
-                figures.join(" | ")
+                figures.join(" | "),
+                verdict.map_or("-", Verdict::word)
             );
         }
     }
@@ -110,6 +88,7 @@ fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
             worst.1.1.trim_end_matches(FAR),
             worst.1.2
         );
+        let _ = writeln!(text, "{name}: {}", reached(results, &ratios, names));
     }
     if let Some(busy) = super::measure::median(&results.busy) {
         let _ = writeln!(
@@ -122,6 +101,43 @@ fn summary(results: &Results, groups: &[Group], names: &[&str]) -> String {
         let _ = writeln!(text, "failed: {failure}");
     }
     format!("\n{text}")
+}
+
+/// How many rows reach the target, and of the others which ones could.
+fn reached(results: &Results, ratios: &[(f64, &Key)], names: &[&str]) -> String {
+    let verdicts = ratios.iter().map(|(_, key)| verdict(results, key, names));
+    let verdicts: Vec<Option<Verdict>> = verdicts.collect();
+    let count = |which| verdicts.iter().filter(|is| **is == Some(which)).count();
+    let mut text = format!(
+        "{} of {} rows at most {TARGET} of the best of the others",
+        count(Verdict::Reached),
+        ratios.len()
+    );
+    if !ratios
+        .iter()
+        .any(|(_, key)| results.median(key, FLOOR).is_some())
+    {
+        return text;
+    }
+    let _ = write!(
+        text,
+        "; of the rest {} where the floor forbids it",
+        count(Verdict::Floor)
+    );
+    let rest = ratios.iter().zip(&verdicts);
+    let rest = rest.filter(|(_, is)| !matches!(is, Some(Verdict::Reached | Verdict::Floor)));
+    let rest: Vec<String> = rest
+        .map(|((ratio, (_, test, bytes)), is)| {
+            let missing = if is.is_none() { ", no floor" } else { "" };
+            let test = test.trim_end_matches(FAR);
+            format!("{test} of {bytes} bytes ({ratio:.2}{missing})")
+        })
+        .collect();
+    let _ = match rest.len() {
+        0 => write!(text, ", none without"),
+        _ => write!(text, "; without that {}", rest.join(", ")),
+    };
+    text
 }
 
 /// The tables: each group's keys, and apart from them those of iterations on far cores.
@@ -137,16 +153,17 @@ pub fn parts<'r>(results: &'r Results, groups: &[Group]) -> Vec<(String, Vec<&'r
     parts
 }
 
-/// Keys of a group's tests, in the order of the tests.
+/// Keys of a group's tests that a library has figures of, in the order of the tests.
 fn of_group<'r>(results: &'r Results, group: &Group) -> Vec<&'r Key> {
     let belongs = |key: &Key, test: &str| {
         let rest = key.1.trim_end_matches(FAR).strip_prefix(test);
         key.0 == group.ranks && matches!(rest, Some("" | "_others" | "_after"))
     };
-    let tests = group.tests.iter();
-    tests
-        .flat_map(|test| results.figures.keys().filter(|key| belongs(key, test)))
-        .collect()
+    let rows = results.figures.iter();
+    let rows = rows.filter(|(_, by_library)| by_library.keys().any(|name| *name != FLOOR));
+    let keys: Vec<&Key> = rows.map(|(key, _)| key).collect();
+    let of = |test| keys.iter().copied().filter(move |key| belongs(key, test));
+    group.tests.iter().flat_map(|test| of(test)).collect()
 }
 
 /// Three digits.
@@ -197,6 +214,8 @@ pub fn json(
             "runs_p99": results.tails[key],
             "ratio": ratio.as_ref().map(|(ratio, _)| ratio),
             "best_other": ratio.as_ref().map(|(_, best)| best),
+            "floor": results.median(key, FLOOR),
+            "verdict": verdict(results, key, &names).map(Verdict::word),
         })
     };
     let rows: Vec<Value> = results.figures.keys().map(row).collect();
@@ -220,43 +239,55 @@ pub fn json(
 
 #[cfg(test)]
 mod tests {
+    use super::super::measure::tests::results;
+    use super::super::verdict::OURS;
     use super::*;
 
-    fn results() -> Results {
-        let mut results = Results::default();
-        for (test, library, value) in [
+    #[test]
+    fn a_row_stands_beside_its_floor_and_the_summary_names_what_is_open() {
+        let results = results(&[
             ("latency", OURS, 0.2),
             ("latency", "a", 0.4),
             ("latency", "b", 0.5),
             ("bw", OURS, 300.0),
-            ("bw", "a", 200.0),
-            ("bw", "b", 150.0),
+            ("bw", "a", 280.0),
+            ("bw", FLOOR, 310.0),
+            ("bibw", OURS, 300.0),
+            ("bibw", "a", 280.0),
+            ("bibw", FLOOR, 900.0),
+            // On cores on which no library had iterations.
+            ("bibw@far", FLOOR, 700.0),
+        ]);
+        let names = [OURS, "a", "b"];
+        let options = Options::read(&["--quick".to_owned()]).expect("good");
+        let groups = super::super::plan::groups(&options, 2);
+        let text = markdown(&results, &groups, &names);
+        for line in [
+            "| latency | 8 | 0.20 | 0.40 | 0.50 | 0.50 (a) | - | reached |",
+            "| bw | 8 | 300 | 280 | - | 0.93 (a) | 310 | floor |",
+            "| bibw | 8 | 300 | 280 | - | 0.93 (a) | 900 | open |",
+            "3 of 3 rows at least as fast",
+            "1 of 3 rows at most 0.7 of the best of the others; of the rest 1 where the floor forbids \
+             it; without that bibw of 8 bytes (0.93)",
         ] {
-            let key = (2, test.to_owned(), 8);
-            for map in [&mut results.figures, &mut results.tails] {
-                map.entry(key.clone())
-                    .or_default()
-                    .insert(library, vec![value]);
-            }
+            assert!(text.contains(line), "{line}: {text}");
         }
-        results
+        assert!(!text.contains("without a common cache"), "{text}");
+        assert!(csv(&results).contains("2,bw,8,a,0,280,280\n"));
+        assert!(csv(&results).contains("2,bw,8,machine,0,310,310\n"));
     }
 
     #[test]
-    fn a_ratio_below_one_is_faster_for_times_and_rates() {
-        let results = results();
-        let names = [OURS, "a", "b"];
-        let of = |test: &str| ratio(&results, &(2, test.to_owned(), 8), &names);
-        assert_eq!(of("latency"), Some((0.5, "a".to_owned())));
-        let (bandwidth, best) = of("bw").expect("both are there");
-        assert!((bandwidth - 2.0 / 3.0).abs() < 1e-12 && best == "a");
-        let options = Options::read(&["--quick".to_owned()]).expect("good");
-        let text = markdown(&results, &super::super::plan::groups(&options, 2), &names);
+    fn rows_without_a_floor_say_only_whether_they_reach_the_target() {
+        let results = results(&[("put", OURS, 0.8), ("put", "a", 1.0)]);
+        let options = Options::read(&["--only".to_owned(), "one-sided".to_owned()]);
+        let groups = super::super::plan::groups(&options.expect("good"), 2);
+        let text = markdown(&results, &groups, &[OURS, "a"]);
         assert!(
-            text.contains("| latency | 8 | 0.20 | 0.40 | 0.50 | 0.50 (a) |"),
+            text.contains("| put | 8 | 0.80 | 1.00 | 0.80 (a) | - | - |"),
             "{text}"
         );
-        assert!(text.contains("2 of 2 rows at least as fast"), "{text}");
-        assert!(csv(&results).contains("2,bw,8,a,0,200,200\n"));
+        let line = "one-sided: 0 of 1 rows at most 0.7 of the best of the others\n";
+        assert!(text.contains(line), "{text}");
     }
 }

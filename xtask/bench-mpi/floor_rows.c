@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The rows of `floor`: the same tests as mpibench's, timed as there, each by the best way for its size
+ * that is found. A way is first looked for by short trials, kind by kind; the best of the kinds are
+ * then timed as mpibench times a library, and the fastest counts. */
+#include "floor.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TRIAL_MOST = 100, TRIAL_WARM = 3, TRIAL_WINDOW = 8, FINAL = 3, LINES_MOST = 4096, READ_LEAST = 4096 };
+#define SLOWER 1.5 /* what takes longer in its trial is out */
+#define OF_A_LIBRARY 2 /* a way gets one part of so many of a library's time */
+
+int is_verbose;
+static const struct test *test;
+static double value[ITER_MAX];
+
+void expect(const char *memory, int rank, size_t first, size_t n) {
+  for (size_t i = 0; i < n; i++) if (memory[i] != byte_at(rank, first + i)) fail(test->name, n);
+}
+
+static void check(size_t n) {
+  memset(in, 0, 2 * n);
+  for (size_t i = 0; i < 2 * n; i++) out[i] = byte_at(me, i);
+  if (strstr(test->name, "_float")) for (size_t i = 0; i < n / sizeof(float); i++) ((float *)out)[i] = float_at(me, i);
+  if (!strcmp(test->name, "bcast") && me == 0) memcpy(in, out, n);
+  /* Memory is written here that the other may read by itself. */
+  meet();
+  test->once(n);
+  test->check(n);
+  meet();
+}
+
+/* From rank 0 to both. */
+static double same(double it) {
+  if (me == 0) tell(SHARE, it);
+  return me == 0 ? it : told(SHARE);
+}
+
+/* Waits until the instant that rank 0 announces; returns whether this rank came in time. */
+static int begin_together(double *start) {
+  if (me == 0) tell(START, *start = now() + AHEAD_US);
+  else *start = told(START);
+  double t = now();
+  int in_time = t <= *start;
+  while (t < *start) t = now();
+  return in_time;
+}
+
+/* So many iterations: their times at rank 0 are in `value`, negative where they do not count. */
+static void iterate(size_t n, int count) {
+  for (int i = 0; i < count; i++) {
+    distance[i] = measure_distance();
+    if (test->parts) {
+      double t = now();
+      test->once(n);
+      value[i] = (now() - t) / test->parts;
+    } else {
+      double start;
+      int in_time = begin_together(&start);
+      test->once(n);
+      value[i] = in_time ? now() - start : 1e12;
+    }
+  }
+  distance[count] = measure_distance();
+  if (!test->parts) larger(value, count);
+  for (int i = 0; i < count; i++) if (value[i] > 1e11) value[i] = -1;
+}
+
+static void print_way(const struct way *way) {
+  static const char *kinds[] = {"lines", "pieces", "halves", "read", "shared"};
+  static const char *copies[] = {"plain", "strings", "past-caches", "vectors", "wide", "asked"};
+  printf("%s", kinds[way->kind]);
+  if (way->kind < READ) printf(":%zu-of-%zu:ahead-%d", way->piece, way->pool, way->ahead);
+  if (way->kind == PIECES || way->kind == HALVES) printf(":%s-in:%s-out", copies[way->put], copies[way->take]);
+}
+
+/* Iterations of a trial: some hundred microseconds. */
+static int trial(size_t n) { return n <= 4096 ? TRIAL_MOST : n <= 65536 ? 40 : 9; }
+
+static int trial_window(size_t n) { return test->messages && n >= 65536 ? TRIAL_WINDOW : WINDOW; }
+
+/* What an iteration takes by this way; at both ranks the same. The quarter point, since trials are short
+ * and what else the machine does makes them only longer. */
+static double try(size_t n, const struct way *way) {
+  static double part[TRIAL_MOST];
+  choose(*way);
+  window = trial_window(n);
+  for (int i = 0; i < TRIAL_WARM; i++) test->once(n);
+  iterate(n, trial(n));
+  window = WINDOW;
+  int far = distance[0] >= FAR_US, kept = in_place(value, trial(n), far, part);
+  double took = same(kept ? part[kept / 4] : 1e9);
+  if (is_verbose && me == 0) {
+    printf("try %s%s %zu %.4f ", test->name, far ? "@far" : "", n, took);
+    print_way(way);
+    printf("\n");
+  }
+  return took;
+}
+
+static int is_possible(size_t n, const struct way *way) {
+  size_t stride = way->kind == LINES ? LINE : way->piece;
+  if (way->kind == READ || way->kind == SHARED) return 1;
+  /* Whoever puts may not wait for himself. */
+  if (way->pool / stride < 2 * ((size_t)way->ahead + 1)) return 0;
+  /* Pieces longer than a message are of use only to put several into one. */
+  return way->kind == LINES || way->piece <= PIECE_MIN || way->piece <= n * (test->messages ? WINDOW : 1);
+}
+
+/* The parts of a way that are looked for one after the other, each with the best so far of the rest. */
+enum part { PIECE, POOL, PUT, TAKE, AHEAD, PARTS };
+
+static int choices(enum part part, const struct way *way, struct way *choice) {
+  static const size_t pieces[] = {1024, 4096, 8192, 16384, 32768, 65536, 262144};
+  static const size_t pools[] = {65536, 262144, 1 << 20, POOL_MAX}, line_pools[] = {256, 4096, 65536};
+  static const enum copies puts[] = {PLAIN, STRINGS, PAST_CACHES, WIDE}, takes[] = {PLAIN, STRINGS, VECTORS, WIDE, ASKED};
+  static const int aheads[] = {0, 1, 4, 16, 64};
+  int lines = way->kind == LINES, count = 0;
+#define EACH(field, list) \
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) { choice[count] = *way; choice[count++].field = list[i]; }
+  if (part == PIECE && !lines) EACH(piece, pieces)
+  if (part == POOL && lines) EACH(pool, line_pools)
+  if (part == POOL && !lines) EACH(pool, pools)
+  if (part == PUT && !lines) EACH(put, puts)
+  if (part == TAKE && !lines) EACH(take, takes)
+  if (part == AHEAD && test->goes_both_ways) EACH(ahead, aheads)
+#undef EACH
+  return count;
+}
+
+/* The best way of a kind, and what it took. */
+static double search(size_t n, enum kind kind, struct way *best) {
+  static const enum part order[] = {PIECE, PUT, POOL, TAKE, AHEAD, PIECE, PUT};
+  struct way choice[8], start = {kind, 0, 0, 0, PLAIN, PLAIN};
+  if (kind == LINES) start.piece = LINE_DATA, start.pool = 4096;
+  else if (kind < READ) {
+    start.piece = n < 4 * PIECE_MIN ? PIECE_MIN : n < 65536 ? n / 4 : 16384;
+    start.pool = 1 << 20;
+    start.put = STRINGS;
+  }
+  if (test->goes_both_ways && kind < READ) start.ahead = 1;
+  *best = start;
+  double least = try(n, best);
+  for (size_t i = 0; i < sizeof order / sizeof *order && kind < READ && n; i++) {
+    int count = choices(order[i], best, choice);
+    struct way before = *best;
+    for (int k = 0; k < count; k++) {
+      if (!is_possible(n, &choice[k]) || !memcmp(&choice[k], &before, sizeof before)) continue;
+      double took = try(n, &choice[k]);
+      if (took < least) { least = took; *best = choice[k]; }
+    }
+  }
+  return least;
+}
+
+static int is_of_use(size_t n, enum kind kind) {
+  if (!(test->kinds & KIND(kind))) return 0;
+  if (kind == LINES) return n <= LINES_MOST;
+  if (kind == PIECES) return n >= 512 || test->messages;
+  if (kind == HALVES) return n >= 2 * PIECE_MIN;
+  return n >= READ_LEAST && can_read;
+}
+
+static const struct test *find(const char *name) {
+  const struct test *lists[] = {pair_tests, coll_tests};
+  for (int list = 0; list < 2; list++)
+    for (const struct test *t = lists[list]; t->name; t++) if (!strcmp(t->name, name)) return t;
+  return NULL;
+}
+
+/* The best figures of near and of far cores. */
+struct figures { double p50, p99, least; int kept; struct way way; };
+
+static void print_best(size_t n, const struct figures *best) {
+  double bytes = (double)n * WINDOW * test->messages;
+  for (int far = 0; far < 2; far++) {
+    if (!best[far].kept) continue;
+    printf("row %s%s %zu ", test->name, far ? "@far" : "", n);
+    if (test->messages) printf("%.2f %.2f %.2f", bytes / best[far].p50, bytes / best[far].p99, bytes / best[far].least);
+    else printf("%.4f %.4f %.4f", best[far].p50, best[far].p99, best[far].least);
+    printf(" %d ", best[far].kept);
+    print_way(&best[far].way);
+    printf("\n");
+  }
+  fflush(stdout);
+}
+
+int measure_row(const char *name, size_t n) {
+  static double part[ITER_MAX];
+  struct way ways[KINDS];
+  double took[KINDS], least = 1e12;
+  struct figures best[2] = {{0}};
+  if (!(test = find(name))) return 0;
+  for (enum kind kind = 0; kind < KINDS; kind++) {
+    took[kind] = is_of_use(n, kind) ? search(n, kind, &ways[kind]) : 1e12;
+    if (took[kind] < least) least = took[kind];
+  }
+  for (int final = 0; final < FINAL; final++) {
+    enum kind kind = 0;
+    for (enum kind k = 1; k < KINDS; k++) if (took[k] < took[kind]) kind = k;
+    if (took[kind] > SLOWER * least) break;
+    choose(ways[kind]);
+    check(n);
+    for (int i = 0; i < WARM; i++) test->once(n);
+    double each = took[kind] * (test->parts ? test->parts : 1) * WINDOW / trial_window(n);
+    int count = (int)same(affordable_here(OF_A_LIBRARY * (each + 6)));
+    iterate(n, count);
+    for (int far = 0; far < 2 && me == 0; far++) {
+      int kept = in_place(value, count, far, part), last = kept - 1;
+      if (kept < KEPT_MIN || (best[far].kept && best[far].p50 <= part[last / 2])) continue;
+      best[far] = (struct figures){part[last / 2], part[last * 99 / 100], part[0], kept, ways[kind]};
+    }
+    took[kind] = 1e12;
+  }
+  if (me == 0) print_best(n, best);
+  return 1;
+}
