@@ -28,7 +28,7 @@ enum { REPETITIONS = 150, MESSAGES = 8, PIECE = 16384, SMALL_POOL = 65536, LARGE
 
 static double stream(size_t n, size_t pool, enum copies how) {
   size_t piece = n < PIECE ? n : PIECE;
-  if (way.pool != pool || way.put != how || way.piece != piece) choose((struct way){PIECES, piece, pool, 0, how, PLAIN});
+  if (way.pool != pool || way.put != how || way.piece != piece) choose((struct way){PIECES, piece, 0, pool, 0, how, PLAIN, 0});
   meet();
   double t = now();
   for (int message = 0; message < MESSAGES; message++) {

@@ -18,15 +18,18 @@ enum kind {
   KINDS
 };
 
-/* ASKED: every line is asked for before the first is waited for. */
+/* ASKED: out, every line is asked for before the first is waited for; in, by lines, those of the next
+ * message are asked for after one. */
 enum copies { PLAIN, STRINGS, PAST_CACHES, VECTORS, WIDE, ASKED };
 
 struct way {
   enum kind kind;
   size_t piece; /* bytes; 0 where there are none */
+  size_t first; /* bytes of the first and the last piece, those between become longer and shorter; or 0 */
   size_t pool;  /* bytes that are written over and over */
   int ahead;    /* where both write: pieces that a rank writes before it takes the first */
   enum copies put, take;
+  int pauses;   /* by lines: how often one pauses before the first look */
 };
 
 enum combine { COPY, ADD_BYTES, ADD_FLOATS };
@@ -68,6 +71,8 @@ void meet(void);
 /* The values of rank 1, at rank 0: the larger of both. */
 void larger(double *value, int n);
 
+/* Bytes of the piece at `at` of a message. */
+size_t piece_at(size_t at, size_t n);
 /* One piece, and all of a message. `own` is what is combined with what comes. */
 char *begin_put(struct ring *ring);
 void end_put(struct ring *ring);
@@ -77,6 +82,8 @@ void put(struct ring *ring, const char *from, size_t n);
 void take(struct ring *ring, char *into, const char *own, size_t n, enum combine how);
 void put_all(struct ring *ring, const char *from, size_t n);
 void take_all(struct ring *ring, char *into, const char *own, size_t n, enum combine how);
+/* Asks for the lines of the next message of n bytes, so that their stores need not wait. */
+void ask_ahead(struct ring *ring, size_t n);
 
 void copy(enum copies how, char *into, const char *from, size_t n);
 void combine(enum combine how, char *into, const char *own, const char *other, size_t n);

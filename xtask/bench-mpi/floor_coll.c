@@ -5,9 +5,13 @@
 
 enum { SCRATCH = 65536 };
 
+/* Flags alone. */
 static void barrier(size_t n) {
-  (void)n;
-  meet();
+  (void)begin_put(&rings[0][me]);
+  end_put(&rings[0][me]);
+  ask_ahead(&rings[0][me], n);
+  (void)begin_take(&rings[0][1 - me]);
+  end_take(&rings[0][1 - me]);
 }
 
 static void bcast(size_t n) {
@@ -41,31 +45,44 @@ static void reduce(size_t n, enum combine how) {
 
 /* Both write at once, and each takes what the other writes; beside it each copies a block of its own. */
 static void exchange(const char *from, char *into, size_t n, enum combine how, const char *own, char *own_into) {
-  size_t pieces = (n + way.piece - 1) / way.piece, ahead = least((size_t)way.ahead, pieces);
-  for (size_t i = 0; i < pieces + ahead; i++) {
-    size_t at = i * way.piece, before = (i - ahead) * way.piece;
-    if (i < pieces) {
-      size_t length = least(n - at, way.piece);
-      put(&rings[0][me], from + at, length);
-      if (own_into) copy(PLAIN, own_into + at, own + at, length);
+  size_t put_to = 0, taken_to = 0;
+  for (int behind = 0; taken_to < n;) {
+    if (put_to < n) {
+      size_t length = piece_at(put_to, n);
+      put(&rings[0][me], from + put_to, length);
+      if (own_into) copy(PLAIN, own_into + put_to, own + put_to, length);
+      put_to += length;
+      if (++behind <= way.ahead && put_to < n) continue;
     }
-    if (i >= ahead) take(&rings[0][1 - me], into + before, own + before, least(n - before, way.piece), how);
+    size_t length = piece_at(taken_to, n);
+    take(&rings[0][1 - me], into + taken_to, own + taken_to, length, how);
+    taken_to += length;
+    behind--;
   }
+  ask_ahead(&rings[0][me], n);
 }
 
 /* Each combines a half, piece by piece, and passes on what it has combined. */
 static void exchange_halves(size_t n, enum combine how) {
-  size_t half = n / 2, mine = me * half, theirs = half - mine;
-  size_t pieces = (half + way.piece - 1) / way.piece, ahead = least((size_t)way.ahead, pieces);
-  for (size_t i = 0; i < pieces + 2 * ahead; i++) {
-    size_t at = i * way.piece, combined = (i - ahead) * way.piece, last = (i - 2 * ahead) * way.piece;
-    if (i < pieces) put(&rings[0][me], out + theirs + at, least(half - at, way.piece));
-    if (i >= ahead && i - ahead < pieces) {
-      size_t length = least(half - combined, way.piece);
-      take(&rings[0][1 - me], in + mine + combined, out + mine + combined, length, how);
-      put(&rings[1][me], in + mine + combined, length);
+  size_t half = n / 2, mine = me * half, theirs = half - mine, put_to = 0, sum_to = 0, taken_to = 0;
+  for (int behind = 0, sums = 0; taken_to < half;) {
+    size_t length;
+    if (put_to < half) {
+      put(&rings[0][me], out + theirs + put_to, length = piece_at(put_to, half));
+      put_to += length;
+      if (++behind <= way.ahead && put_to < half) continue;
     }
-    if (i >= 2 * ahead) take(&rings[1][1 - me], in + theirs + last, in, least(half - last, way.piece), COPY);
+    if (sum_to < half) {
+      char *sum = in + mine + sum_to;
+      take(&rings[0][1 - me], sum, out + mine + sum_to, length = piece_at(sum_to, half), how);
+      put(&rings[1][me], sum, length);
+      sum_to += length;
+      behind--;
+      if (++sums <= way.ahead && sum_to < half) continue;
+    }
+    take(&rings[1][1 - me], in + theirs + taken_to, in, length = piece_at(taken_to, half), COPY);
+    taken_to += length;
+    sums--;
   }
 }
 

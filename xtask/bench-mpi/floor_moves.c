@@ -68,7 +68,7 @@ void larger(double *value, int n) {
 
 /* The widest that a compiler makes of it: 16 bytes at a time, or 64 where it may. */
 typedef char vector __attribute__((vector_size(64), aligned(1), may_alias));
-typedef signed char signed_bytes __attribute__((vector_size(64), aligned(1), may_alias));
+typedef unsigned char bytes __attribute__((vector_size(64), aligned(1), may_alias));
 typedef float floats __attribute__((vector_size(64), aligned(1), may_alias));
 typedef float one_float __attribute__((aligned(1), may_alias));
 
@@ -85,7 +85,7 @@ typedef float one_float __attribute__((aligned(1), may_alias));
     size_t i = 0;                                                                                        \
     if (how == ADD_BYTES) {                                                                              \
       for (; i + 64 <= n; i += 64)                                                                       \
-        *(signed_bytes *)(into + i) = *(const signed_bytes *)(own + i) + *(const signed_bytes *)(other + i); \
+        *(bytes *)(into + i) = *(const bytes *)(own + i) + *(const bytes *)(other + i); \
       for (; i < n; i++) into[i] = (char)(own[i] + other[i]);                                            \
     } else {                                                                                             \
       for (; i + 64 <= n; i += 64)                                                                       \
@@ -157,7 +157,7 @@ void choose(struct way chosen) {
     ring->written = ring->read = ring->known = 0;
     if (me != 0) continue;
     *ring->taken = 0;
-    memset((void *)ring->flags, 0, FLAGS);
+    memset((void *)ring->flags, 0, slots * LINE);
     /* What was data may look like a flag. */
     if (way.kind == LINES) memset(ring->pool, 0, way.pool);
   }
@@ -167,6 +167,12 @@ void choose(struct way chosen) {
 static volatile uint64_t *flag(struct ring *ring, size_t slot) {
   if (way.kind == LINES) return (volatile uint64_t *)(ring->pool + slot * LINE + LINE_DATA);
   return ring->flags + slot * (LINE / sizeof *ring->flags);
+}
+
+static void relax(void) {
+#ifdef __x86_64__
+  _mm_pause();
+#endif
 }
 
 char *begin_put(struct ring *ring) {
@@ -181,6 +187,8 @@ void end_put(struct ring *ring) {
 
 const char *begin_take(struct ring *ring) {
   size_t slot = ring->read & (slots - 1);
+  /* A look at a line takes it away from whoever is about to write it. */
+  for (int i = 0; i < way.pauses; i++) relax();
   while (__atomic_load_n(flag(ring, slot), __ATOMIC_ACQUIRE) != ring->read + 1) {}
   return ring->pool + slot * stride;
 }
@@ -203,13 +211,35 @@ void take(struct ring *ring, char *into, const char *own, size_t n, enum combine
   end_take(ring);
 }
 
+void ask_ahead(struct ring *ring, size_t n) {
+  if (way.kind != LINES || way.put != ASKED) return;
+  for (size_t i = 0; i * LINE_DATA < n + 1; i++) {
+    const char *line = ring->pool + ((ring->written + i) & (slots - 1)) * LINE;
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+  }
+}
+
+/* With `first` a piece is as long as all before it, and as half of what is left: one core waits for the
+ * first piece, the other has the last to itself, and both are short. */
+size_t piece_at(size_t at, size_t n) {
+  size_t left = n - at;
+  if (way.first == 0 || left <= way.first) return least(left, way.piece);
+  size_t before = at < way.first ? way.first : at, half = left / 2 < way.first ? way.first : left / 2;
+  return least(least(before, half), way.piece);
+}
+
 void put_all(struct ring *ring, const char *from, size_t n) {
-  for (size_t at = 0; at < n; at += way.piece) put(ring, from + at, n - at < way.piece ? n - at : way.piece);
+  for (size_t at = 0, length; at < n; at += length) put(ring, from + at, length = piece_at(at, n));
+  ask_ahead(ring, n);
 }
 
 void take_all(struct ring *ring, char *into, const char *own, size_t n, enum combine how) {
-  for (size_t at = 0; at < n; at += way.piece)
-    take(ring, into + at, own + at, n - at < way.piece ? n - at : way.piece, how);
+  for (size_t at = 0, length; at < n; at += length)
+    take(ring, into + at, own + at, length = piece_at(at, n), how);
 }
 
 /* ---- by the kernel ---- */

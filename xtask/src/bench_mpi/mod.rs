@@ -58,14 +58,16 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
                 group.name()
             );
             for (turn, test) in group.tests.iter().enumerate() {
-                if group.has_floor() {
-                    results.measure_floor_of(&floor, FLOOR, group, test);
-                }
                 // Nobody is always the one after an idle pause.
                 let shift = repetition + turn;
-                for index in 0..libraries.len() {
-                    let library = &libraries[(index + shift) % libraries.len()];
-                    results.measure(library, group, test, (&options, &gauge));
+                let turns = libraries.len() + usize::from(group.has_floor());
+                for index in 0..turns {
+                    match libraries.get((index + shift) % turns) {
+                        Some(library) => {
+                            results.measure(library, group, test, (&options, &gauge));
+                        }
+                        None => results.measure_floor_of(&floor, FLOOR, group, test),
+                    }
                 }
             }
         }
