@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TRIAL_MOST = 100, TRIAL_WARM = 3, TRIAL_WINDOW = 8, TRIALS_MOST = 200, FINAL = 4, LINES_MOST = 4096, READ_LEAST = 4096 };
+enum { TRIAL_MOST = 100, TRIAL_WARM = 3, TRIAL_BYTES = 4 << 20, TRIALS_MOST = 200, FINAL = 4, LINES_MOST = 4096, READ_LEAST = 4096 };
 #define SLOWER 1.5 /* what takes longer in its trial is out */
 #define OF_A_LIBRARY 2 /* a way gets one part of so many of a library's time */
 
@@ -80,10 +80,14 @@ static void print_way(const struct way *way) {
   if (way->kind == PIECES || way->kind == HALVES) printf(":%s-in:%s-out", copies[way->put], copies[way->take]);
 }
 
-/* Iterations of a trial: some hundred microseconds. */
-static int trial_length(size_t n) { return n <= 4096 ? TRIAL_MOST : n <= 65536 ? 40 : 9; }
+/* Iterations of a trial: a millisecond or less, but for the longest messages. */
+static int trial_length(size_t n) { return (n <= 4096 ? TRIAL_MOST : n <= 65536 ? 40 : 9) / (test->messages && n <= 65536 ? 2 : 1); }
 
-static int trial_window(size_t n) { return test->messages && n >= 65536 ? TRIAL_WINDOW : WINDOW; }
+/* Messages of a window in a trial. */
+static int trial_window(size_t n) {
+  if (!test->messages || n * WINDOW <= TRIAL_BYTES) return WINDOW;
+  return n > TRIAL_BYTES / 2 ? 2 : TRIAL_BYTES / (int)n;
+}
 
 /* What an iteration takes by this way; at both ranks the same. The quarter point, since trials are short
  * and what else the machine does makes them only longer. */
@@ -237,7 +241,9 @@ int measure_row(const char *name, size_t n) {
     else search(n, kind);
   }
   qsort(trials, trial_count, sizeof *trials, by_time);
-  for (int i = 0; i < trial_count && i < FINAL; i++)
+  /* Windows of long messages take tens of milliseconds. */
+  int finals = n < 1 << 20 ? FINAL : FINAL / 2;
+  for (int i = 0; i < trial_count && i < finals; i++)
     if (trials[i].took <= SLOWER * trials[0].took) time_way(n, &trials[i], best);
   if (me == 0) print_best(n, best);
   return 1;
