@@ -10,6 +10,8 @@ use super::between::{self, Between, Groups};
 use super::cache::{Shape, say};
 use super::check::Check;
 use super::choose::Hardware;
+use super::lane::Lane;
+use super::lines::Lines;
 use super::persistent::Persistent;
 use super::plan::{Layout, own_block};
 use super::program::Program;
@@ -17,6 +19,7 @@ use super::programs;
 use super::run::{Buffers, Combine, Run};
 use super::shared::{PAGE, Shared, Task, What};
 use super::side::{Cut, Ready, Side};
+use super::slots::Slots;
 use super::tally::{Number, Way};
 use crate::datatype::Type;
 use crate::engine::{Engine, Operation};
@@ -24,6 +27,7 @@ use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, OpId};
 use crate::op::{Kernel, Op};
 use crate::process::Process;
+use crate::transport::Boards;
 
 /// What is asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,46 +115,96 @@ struct Packed {
     side: Option<Side>,
 }
 
-impl Through {
-    /// A call that the communicator knows, if it does ([`super::Again`]).
+/// A call that the communicator knows from before ([`super::Again`]), and that is under way.
+pub enum Recalled {
+    /// All posts are one line each: most calls that are made again and again.
+    Lines(InLines),
+    /// They are in pieces.
+    Slots(Through),
+}
+
+/// A known call whose posts are one line each. It is small: who makes one often need not make anything
+/// else.
+pub struct InLines {
+    lines: Lines,
+    comm: CommId,
+    reduction: Option<Reduction>,
+}
+
+impl Recalled {
+    /// A call that the communicator knows, if it does.
     ///
     /// # Safety
     /// The promise of [`crate::Buffer`] holds for the buffers, as the collective says.
-    #[inline]
-    pub unsafe fn again(
+    #[inline(always)]
+    pub unsafe fn new(
         process: &mut Process,
         comm: CommId,
         signature: &Signature,
         buffers: Buffers,
     ) -> Option<Self> {
         let collectives = &process.comms.get(comm)?.collectives;
-        let (task, buffers, kernel) = collectives.again.find(signature, buffers)?;
+        let found = collectives.again.find(signature, buffers)?;
+        let (task, buffers) = (found.task, found.buffers);
+        let reduction = found.kernel.map(Reduction::Kernel);
         let collective = task.what.collective();
         process.tally.count(collective, Way::Boards, Number::BOARDS);
-        Some(Self {
-            // SAFETY: the caller's promise; that buffers are there and lie apart was looked at.
-            shared: unsafe { Shared::new(task, buffers) },
-            comm,
-            reduction: kernel.map(Reduction::Kernel),
-            packed: None,
+        // SAFETY: the caller's promise; that buffers are there and lie apart was looked at.
+        Some(unsafe {
+            match found.is_in_lines {
+                true => Self::Lines(InLines {
+                    lines: Lines::new(task, buffers),
+                    comm,
+                    reduction,
+                }),
+                false => Self::Slots(Through {
+                    shared: Shared::Slots(Slots::new(task, buffers)),
+                    comm,
+                    reduction,
+                    packed: None,
+                }),
+            }
         })
     }
+}
 
+/// A communicator's lane, and the boards.
+#[inline]
+fn boards_of(process: &mut Process, comm: CommId) -> Result<(&mut Lane, &mut dyn Boards)> {
+    let (engine, comms) = (&mut process.engine, &mut process.comms);
+    let comm = comms.get_mut(comm);
+    let lane = comm.and_then(|comm| comm.collectives.lane.as_mut());
+    match (lane, engine.transport().boards()) {
+        (Some(lane), Some(boards)) => Ok((lane, boards)),
+        _ => Err(gone()),
+    }
+}
+
+#[cold]
+fn gone() -> Error {
+    Error::new(Class::Comm, "the communicator was freed meanwhile")
+}
+
+impl InLines {
+    /// Goes on as far as it can; whether it is complete.
+    ///
+    /// # Errors
+    /// [`Class::Comm`] if the communicator is gone.
+    #[inline(always)]
+    pub fn advance(&mut self, process: &mut Process) -> Result<bool> {
+        let (lane, boards) = boards_of(process, self.comm)?;
+        Ok(self.lines.advance(lane, boards, self.reduction.as_ref()))
+    }
+}
+
+impl Through {
     /// Goes on as far as it can; whether it is complete.
     ///
     /// # Errors
     /// [`Class::Comm`] if the communicator is gone.
     #[inline]
     pub fn advance(&mut self, process: &mut Process) -> Result<bool> {
-        let (engine, comms) = (&mut process.engine, &mut process.comms);
-        let comm = comms.get_mut(self.comm);
-        let lane = comm.and_then(|comm| comm.collectives.lane.as_mut());
-        let (Some(lane), Some(boards)) = (lane, engine.transport().boards()) else {
-            return Err(Error::new(
-                Class::Comm,
-                "the communicator was freed meanwhile",
-            ));
-        };
+        let (lane, boards) = boards_of(process, self.comm)?;
         let operator = self
             .reduction
             .as_ref()
@@ -344,7 +398,7 @@ impl Call {
             recv: recv.base,
         };
         // SAFETY: as above; packed bytes are kept beside it.
-        let shared = unsafe { Shared::new(task, buffers) };
+        let shared = unsafe { Shared::new(task, size.0, buffers) };
         let reduction = operator.map(|(reduction, _)| reduction);
         if let Some(signature) = signature.filter(|_| !is_explained) {
             let kernel = match &reduction {
@@ -352,7 +406,7 @@ impl Call {
                 _ => None,
             };
             let sides = (self.send.as_ref(), self.recv.as_ref());
-            if let Some(known) = Known::new(signature, task, kernel, sides) {
+            if let Some(known) = Known::new(signature, (task, size.0), kernel, sides) {
                 process.comm_mut(self.comm)?.collectives.again.learn(known);
             }
         }

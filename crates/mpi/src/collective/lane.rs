@@ -13,7 +13,7 @@
 //! Both only grow, so a late rank holds up nobody who is less than [`SLOTS`] posts ahead.
 
 use crate::group::Group;
-use crate::transport::{BOARD_LINES, BOARD_SHARES, Boards, LINE_PAYLOAD, Line};
+use crate::transport::{BOARD_LINES, BOARD_SHARES, Boards, Line};
 
 /// Communicators that can have a share at the same time.
 const LANES: usize = BOARD_SHARES;
@@ -299,37 +299,13 @@ impl Lane {
         boards.await_line(world, self.index * lines + which, flag);
     }
 
-    /// Writes all of this rank's post: up to [`Lane::slot_bytes`] bytes.
+    /// Writes into the slot of this rank's post, from `offset` on.
     ///
     /// # Safety
     /// The bytes at `from` may be read; there is room for the post ([`Lane::has_room`]), and its flag
     /// is not raised.
     #[inline]
     pub unsafe fn write(
-        &self,
-        number: u64,
-        from: *const u8,
-        bytes: usize,
-        boards: &mut dyn Boards,
-    ) {
-        if bytes > LINE_PAYLOAD {
-            // SAFETY: the caller's promise.
-            return unsafe { self.write_slot(number, 0, from, bytes, boards) };
-        }
-        if bytes > 0 {
-            // SAFETY: the caller's promise.
-            let bytes = unsafe { std::slice::from_raw_parts(from, bytes) };
-            self.mail(self.rank, number).put(bytes);
-        }
-    }
-
-    /// Writes into the slot of this rank's post, from `offset` on; for posts that are read there
-    /// whatever their length.
-    ///
-    /// # Safety
-    /// As for [`Lane::write`].
-    #[inline]
-    pub unsafe fn write_slot(
         &self,
         number: u64,
         offset: usize,
@@ -341,16 +317,6 @@ impl Lane {
         let into = self.slot(self.rank, number).wrapping_add(offset);
         // SAFETY: the caller's promise; nobody reads the slot before its flag is raised.
         unsafe { boards.write(from, into, bytes, &self.others) };
-    }
-
-    /// The bytes of a post of `bytes` bytes in all; short ones are copied to `short`.
-    #[inline]
-    pub fn read(&self, rank: usize, number: u64, bytes: usize, short: &mut Short) -> *const u8 {
-        if bytes <= LINE_PAYLOAD {
-            self.mail(rank, number).get(&mut short.0[..bytes]);
-            return short.0.as_ptr();
-        }
-        self.slot(rank, number)
     }
 }
 

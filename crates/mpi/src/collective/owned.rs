@@ -127,7 +127,7 @@ impl OwnedOnBoards {
         // SAFETY: either buffer has room for the blocks of all ranks, which is the most that any task
         // names; both live as long as this, and nobody else has them: other ranks read boards alone.
         // Operators on bytes take elements of any size.
-        let shared = unsafe { Shared::new(task, buffers) };
+        let shared = unsafe { Shared::new(task, ranks, buffers) };
         Self {
             shared,
             ranks,

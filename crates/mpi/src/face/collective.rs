@@ -7,7 +7,7 @@ use super::arguments::Caller;
 use super::{Address, Comm, Count, Datatype, Entered, In, Op, call};
 use crate::abi::Abi;
 use crate::collective::shared::What;
-use crate::collective::{Buffers, Call, Meeting, Signature, Through};
+use crate::collective::{Buffers, Call, Meeting, Recalled, Signature, Through};
 use crate::engine::Operation;
 use crate::error::Result;
 use crate::handle::{CommId, OpId, TypeId};
@@ -26,7 +26,7 @@ fn carry_out(mpi: &mut Entered, call: &Call, signature: Option<Signature>) -> Re
     mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
 }
 
-#[inline]
+#[inline(never)]
 fn end(mpi: &mut Entered, mut through: Through) -> Result<()> {
     mpi.wait(|process| Ok(through.advance(process)?.then_some(())))
 }
@@ -45,8 +45,13 @@ fn again(
         recv: recv.pointer(),
     };
     // SAFETY: the program's promise for the buffers of this call, which is one of the signature.
-    if let Some(through) = unsafe { Through::again(&mut mpi.process, comm, &signature, buffers) } {
-        return end(mpi, through);
+    let recalled = unsafe { Recalled::new(&mut mpi.process, comm, &signature, buffers) };
+    match recalled {
+        Some(Recalled::Lines(mut lines)) => {
+            return mpi.wait(|process| Ok(lines.advance(process)?.then_some(())));
+        }
+        Some(Recalled::Slots(through)) => return end(mpi, through),
+        None => {}
     }
     let call = call(&mpi.process)?;
     carry_out(mpi, &call, Some(signature))
