@@ -35,13 +35,13 @@ impl Room {
         }
     }
 
-    /// Bytes of a board that are for data: as those of a ring's pool ([`ring::pool_bytes`]), for each of
-    /// [`BOARD_SHARES`]; less where there are many ranks.
+    /// Bytes of a board that are for data, for each of [`BOARD_SHARES`] a part that caches hold; less where
+    /// there are many ranks.
     const fn board_bytes(self, ranks: u32) -> usize {
         match (self, ranks) {
-            (Self::Ample, 0..=16) => 32 << 20,
-            (Self::Ample, 17..=64) => 8 << 20,
-            _ => 1 << 20,
+            (Self::Ample, 0..=16) => 8 << 20,
+            (Self::Ample, 17..=64) => 2 << 20,
+            _ => 256 << 10,
         }
     }
 }

@@ -68,7 +68,7 @@ impl Lines {
             }
         }
         if self.stage == Stage::Post {
-            if !lane.has_room(self.number, boards) {
+            if !lane.has_line(self.number, boards) {
                 return false;
             }
             // SAFETY: promised in `new`; all blocks lie one after the other.

@@ -13,6 +13,9 @@ use crate::transport::Boards;
 /// by all. Above it, what is not combined twice saves more than the second look at others' lines costs.
 const WHOLE_MAX: usize = 2048;
 
+/// The same between two ranks, who read as much either way, and wait once more for the parts.
+const PAIR_WHOLE_MAX: usize = 16 << 10;
+
 /// Longer data goes in pieces of this many bytes, so that one rank reads while the other writes.
 const PIECE: usize = 32 << 10;
 
@@ -31,6 +34,8 @@ pub struct Slots {
     first: u64,
     /// Pieces that this rank has posted.
     posted: usize,
+    /// Pieces of which it has combined its part, if parts are combined.
+    combined: usize,
     /// Pieces that it has taken.
     taken: usize,
     stage: Stage,
@@ -60,6 +65,11 @@ enum Stage {
     TakeParts,
 }
 
+/// Pieces that are combined before parts of the first of them are taken: less than half of [`AHEAD`], as
+/// every piece is two posts.
+const PARTS_AHEAD: usize = 1;
+const _: () = assert!(2 * (PARTS_AHEAD as u64) < AHEAD);
+
 impl Slots {
     /// A collective that has not begun.
     ///
@@ -78,6 +88,7 @@ impl Slots {
             pieces: 0,
             first: 0,
             posted: 0,
+            combined: 0,
             taken: 0,
             stage: Stage::Begin,
             missing: 0,
@@ -97,11 +108,12 @@ impl Slots {
         }
         loop {
             self.post(lane, boards);
-            let piece = self.piece(self.taken);
             match self.stage {
                 Stage::Begin | Stage::Take => {
+                    let index = self.next();
+                    let piece = self.piece(index);
                     // What is taken may lie where what is to be posted does.
-                    if self.posts(lane) && self.posted <= self.taken
+                    if self.posts(lane) && self.posted <= index
                         || !self.take_all(piece, lane, boards, operator)
                     {
                         return false;
@@ -113,17 +125,19 @@ impl Slots {
                     }
                 }
                 Stage::PostPart => {
-                    if !lane.has_room(piece.number + 1, boards) {
+                    let piece = self.piece(self.combined);
+                    if !lane.has_slot(piece.number + 1, boards) {
                         return false;
                     }
                     let operator = operator.expect("promised in `new`");
                     // SAFETY: all contributions have come, and there is room.
                     unsafe { self.combine_part(piece, lane, boards, operator) };
                     lane.post(piece.number + 1, boards);
-                    self.missing = self.takers_of_parts(lane);
-                    self.stage = Stage::TakeParts;
+                    self.combined += 1;
+                    self.start_next(lane);
                 }
                 Stage::TakeParts => {
+                    let piece = self.piece(self.taken);
                     if !self.take_parts(piece, lane, boards) {
                         return false;
                     }
@@ -135,14 +149,34 @@ impl Slots {
         }
     }
 
-    /// Between two ranks parts save nothing: each reads the other's vector, or half of it and half of
-    /// the result. Nor do they for one receiver where ranks share cores: the root combines what has
-    /// come while the others wait.
+    /// The piece of which contributions are taken next.
+    fn next(&self) -> usize {
+        match self.is_in_parts {
+            true => self.combined,
+            false => self.taken,
+        }
+    }
+
+    /// Goes on to what is next: the parts of a piece are taken when the next piece is combined, so that
+    /// nobody waits for who combines at the same time.
+    fn start_next(&mut self, lane: &Lane) {
+        let is_ahead = self.combined == self.pieces || self.combined > self.taken + PARTS_AHEAD;
+        if self.is_in_parts && is_ahead {
+            self.missing = self.takers_of_parts(lane);
+            self.stage = Stage::TakeParts;
+        } else {
+            self.start_piece(lane);
+        }
+    }
+
+    /// For one receiver parts save nothing between two ranks, and where ranks share cores: the root combines
+    /// what has come while the others wait.
     fn pays_in_parts(&self, lane: &Lane, boards: &dyn Boards) -> bool {
-        let is_long = self.task.bytes > WHOLE_MAX && lane.ranks() > 2;
-        match self.task.what {
-            What::Allreduce => is_long,
-            What::Reduce => is_long && !boards.share_cores(),
+        let bytes = self.task.bytes;
+        match (self.task.what, lane.ranks()) {
+            (What::Allreduce, 2) => bytes > PAIR_WHOLE_MAX && !boards.share_cores(),
+            (What::Allreduce, _) => bytes > WHOLE_MAX,
+            (What::Reduce, 3..) => bytes > WHOLE_MAX && !boards.share_cores(),
             _ => false,
         }
     }
@@ -226,7 +260,7 @@ impl Slots {
         };
         while self.posted < limit {
             let piece = self.piece(self.posted);
-            if !lane.has_room(piece.number, boards) {
+            if !lane.has_slot(piece.number, boards) {
                 return;
             }
             // SAFETY: there is room; the rest was promised in `new`.
@@ -506,7 +540,7 @@ impl Slots {
         let next = piece.number + self.posts_each();
         self.task.say_read((piece.number, next), lane, boards);
         if !is_last {
-            self.start_piece(lane);
+            self.start_next(lane);
         }
         is_last
     }
