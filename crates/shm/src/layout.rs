@@ -18,7 +18,7 @@ const PAGE: usize = 4096;
 /// How much memory there is for data that are under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// More than caches hold, which is faster.
+    /// As much as is of use.
     Ample,
     /// Little.
     Scarce,
@@ -27,7 +27,7 @@ pub enum Room {
 impl Room {
     pub const ALL: [Self; 2] = [Self::Ample, Self::Scarce];
 
-    /// Bytes of all rings' pools together, if there are not very many.
+    /// Most bytes of all rings' pools together, if there are not very many.
     pub const fn pools_bytes(self) -> usize {
         match self {
             Self::Ample => 512 << 20,
