@@ -289,6 +289,7 @@ impl Answer {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;

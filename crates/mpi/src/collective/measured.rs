@@ -176,6 +176,7 @@ fn between(one: u64, other: u64) -> u64 {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use proptest::prelude::*;
 

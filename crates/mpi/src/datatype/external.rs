@@ -164,6 +164,7 @@ fn does_not_fit(bytes: usize) -> Error {
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
     use crate::handle::TypeId;
