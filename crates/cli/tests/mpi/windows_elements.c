@@ -48,17 +48,17 @@ enum { ROOM = 100000 };
 
 static unsigned char window[ROOM], ours[ROOM], model[ROOM], got[ROOM], before[ROOM];
 
-static void fill(unsigned char *bytes) {
-  for (int i = 0; i < ROOM; i++) bytes[i] = draw(4) ? draw(4) : draw(256);
+static void fill(unsigned char *bytes, int room) {
+  for (int i = 0; i < room; i++) bytes[i] = draw(4) ? draw(4) : draw(256);
 }
 
 /* Numbers that are the same whoever computes: no half of a long double that is none, no float that is no
  * number. */
-static void fill_elements(unsigned char *bytes, MPI_Datatype type) {
-  fill(bytes);
+static void fill_elements(unsigned char *bytes, int room, MPI_Datatype type) {
+  fill(bytes, room);
   MPI_Aint lower, extent;
   OK(MPI_Type_get_extent(type, &lower, &extent));
-  for (int i = 0; i + extent <= ROOM; i += extent) {
+  for (int i = 0; i + extent <= room; i += extent) {
     if (type == MPI_FLOAT || type == MPI_C_FLOAT_COMPLEX || type == MPI_FLOAT_INT) {
       float value = (int)draw(2000) - 1000;
       for (int k = 0; k < (type == MPI_C_FLOAT_COMPLEX ? 2 : 1); k++) memcpy(bytes + i + 4 * k, &value, 4);
@@ -91,19 +91,21 @@ static void operators(void) {
       OK(MPI_Type_get_extent(type, &lower, &extent));
       for (int o = 0; o < OP_COUNT; o++) {
         MPI_Op op = OPS[o];
-        fill_elements(ours, type);
-        fill_elements(model, type);
         int is_long = kind != CREATED && draw(8) == 0;
         int count = is_long ? ROOM / 2 / (int)extent : 1 + (int)draw(9);
+        /* No more than is used: most are short, and drawing takes longer than all that is checked. */
+        int room = count * (int)extent;
+        fill_elements(ours, room, type);
+        fill_elements(model, room, type);
         MPI_Aint at = draw(64) * (draw(3) ? extent : 1);
         OK(MPI_Put(model, count, type, right, at, count, type, win));
         OK(MPI_Win_flush(right, win));
-        memcpy(before, model, ROOM);
+        memcpy(before, model, room);
         int code = MPI_SUCCESS;
-        if (op == MPI_REPLACE) memcpy(model, ours, count * extent);
+        if (op == MPI_REPLACE) memcpy(model, ours, room);
         else code = MPI_Reduce_local(ours, model, count, type, op);
         int how = count == 1 ? draw(3) : draw(2);
-        memcpy(got, before, ROOM);
+        memcpy(got, before, room);
         int given = how == 0   ? MPI_Accumulate(ours, count, type, right, at, count, type, op, win)
                     : how == 1 ? MPI_Get_accumulate(ours, count, type, got, count, type, right, at, count,
                                                     type, op, win)
@@ -115,7 +117,7 @@ static void operators(void) {
         /* What lies between elements is nobody's. */
         int is_dense = extent == size;
         if (is_dense && how > 0) CHECK(memcmp(got, before, (size_t)count * size) == 0);
-        memset(got, 0, ROOM);
+        memset(got, 0, room);
         OK(MPI_Get_accumulate(NULL, 0, type, got, count, type, right, at, count, type, MPI_NO_OP, win));
         OK(MPI_Win_flush(right, win));
         if (!is_dense) continue;

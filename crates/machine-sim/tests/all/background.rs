@@ -147,7 +147,7 @@ fn a_full_network_holds_others_back() {
         (machine("nagam"), 18, Collective::Alltoall, 1.0),
     ];
     for (machine, ranks, collective, too_much) in chips {
-        let request = Request::new(collective, ranks, 1000);
+        let request = Request::new(collective, ranks, 200);
         let request = machine.request(request, &RunOptions::default());
         let algorithm = algorithm::of(collective).next().expect("there is one");
         let schedule = algorithm::build(algorithm, &request).expect("serves every rank count");
