@@ -68,7 +68,7 @@ enum Stage {
 /// Pieces that are combined before parts of the first of them are taken: less than half of [`AHEAD`], as
 /// every piece is two posts.
 const PARTS_AHEAD: usize = 1;
-const _: () = assert!(2 * (PARTS_AHEAD as u64) < AHEAD);
+const _: () = assert!(cfg!(loom) || 2 * (PARTS_AHEAD as u64) < AHEAD);
 
 impl Slots {
     /// A collective that has not begun.
