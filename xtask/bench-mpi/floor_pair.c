@@ -6,7 +6,6 @@
 
 int window = WINDOW;
 
-
 void send_one(const char *from, size_t n) {
   size_t half = n / 2;
   if (way.kind < READ) return put_all(&rings[0][me], from, n);

@@ -278,6 +278,7 @@ impl Lane {
     pub fn post(&mut self, number: u64, boards: &mut dyn Boards) {
         self.mail(self.rank, number).raise(number + 1);
         boards.wake(&self.others);
+        own(self.mail(self.rank, number + 1));
     }
 
     /// Whether a rank's post is there; looks for a moment.
@@ -339,6 +340,24 @@ impl Lane {
         unsafe { boards.write(from, into, bytes, &self.others) };
     }
 }
+
+/// Takes a line out of the caches of others, which have read it when it was used last: what is stored into
+/// it next is seen at once. Without a common cache that is 0.1 us.
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+#[inline]
+fn own(line: &Line) {
+    // SAFETY: the instruction does nothing but fetch; processors without it do nothing at all.
+    unsafe {
+        std::arch::asm!(
+            "prefetchw [{}]",
+            in(reg) &raw const *line,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+fn own(_line: &Line) {}
 
 /// Room for the bytes of a line.
 #[derive(Debug)]
