@@ -296,9 +296,30 @@ impl Lane {
         true
     }
 
+    /// One of several ranks, a bit each, whose post is there; if there is none looks at the first of them for
+    /// a moment.
+    #[inline]
+    pub fn come_first(
+        &mut self,
+        ranks: u64,
+        number: u64,
+        boards: &mut dyn Boards,
+    ) -> Option<usize> {
+        let mut left = ranks;
+        while left != 0 {
+            let rank = left.trailing_zeros() as usize;
+            if self.is_there(rank, number) {
+                return Some(rank);
+            }
+            left &= left - 1;
+        }
+        let first = ranks.trailing_zeros() as usize;
+        self.has_come(first, number, boards).then_some(first)
+    }
+
     /// As [`Lane::has_come`], with one look.
     #[inline]
-    pub fn is_there(&mut self, rank: usize, number: u64) -> bool {
+    fn is_there(&mut self, rank: usize, number: u64) -> bool {
         let is_there = self.mail(rank, number).flag() == number + 1;
         if is_there {
             self.read[rank] = self.read[rank].max(number.saturating_sub(AHEAD));

@@ -206,18 +206,8 @@ impl Lines {
         operator: &C,
     ) -> bool {
         while self.missing != 0 {
-            let first = self.missing.trailing_zeros() as usize;
-            let mut left = self.missing;
-            let mut rank = None;
-            while left != 0 && rank.is_none() {
-                let next = left.trailing_zeros() as usize;
-                rank = lane.is_there(next, self.number).then_some(next);
-                left &= left - 1;
-            }
-            let rank = match rank {
-                Some(rank) => rank,
-                None if lane.has_come(first, self.number, boards) => first,
-                None => return false,
+            let Some(rank) = lane.come_first(self.missing, self.number, boards) else {
+                return false;
             };
             let (mut from, bytes) = (Short::default(), self.task.bytes);
             lane.mail(rank, self.number).get(&mut from.0[..bytes]);

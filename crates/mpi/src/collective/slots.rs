@@ -441,18 +441,8 @@ impl Slots {
     ) -> bool {
         let into = self.buffers.recv.wrapping_add(piece.offset);
         while self.missing != 0 {
-            let first = self.missing.trailing_zeros() as usize;
-            let mut left = self.missing;
-            let mut rank = None;
-            while left != 0 && rank.is_none() {
-                let next = left.trailing_zeros() as usize;
-                rank = lane.is_there(next, piece.number).then_some(next);
-                left &= left - 1;
-            }
-            let rank = match rank {
-                Some(rank) => rank,
-                None if lane.has_come(first, piece.number, boards) => first,
-                None => return false,
+            let Some(rank) = lane.come_first(self.missing, piece.number, boards) else {
+                return false;
             };
             let from = lane.slot(rank, piece.number).cast_const();
             // SAFETY: the contribution has come.

@@ -59,31 +59,25 @@ impl<A: Abi, N: Count> Ends<A, N> {
         Ok(self.remote_of(self.target.0.count()?))
     }
 
-    /// Puts what the program leaves alone until a flush.
+    /// Puts straight away, or else by what does more.
     #[inline(always)]
-    fn put_for_flush(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
-        if let Some((buffer, remote)) = self.plain()
-            && mpi.process.put_straight(win, &buffer, &remote)
-        {
-            return Ok(());
+    fn put_or(
+        &self,
+        mpi: &mut Entered,
+        win: WinId,
+        otherwise: impl FnOnce(&Self, &mut Entered, WinId) -> Result<()>,
+    ) -> Result<()> {
+        match self.plain() {
+            Some((buffer, remote)) if mpi.process.put_straight(win, &buffer, &remote) => Ok(()),
+            _ => otherwise(self, mpi, win),
         }
-        self.put_away(mpi, win)
     }
 
+    /// Puts what the program leaves alone until a flush.
     #[inline(never)]
     fn put_away(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
         if let Some((buffer, remote)) = self.plain()
             && mpi.process.put_away(win, &buffer, &remote)?
-        {
-            return Ok(());
-        }
-        self.put_anyhow(mpi, win)
-    }
-
-    #[inline(always)]
-    fn put(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
-        if let Some((buffer, remote)) = self.plain()
-            && mpi.process.put_straight(win, &buffer, &remote)
         {
             return Ok(());
         }
@@ -236,7 +230,7 @@ pub fn put<A: Abi, N: Count>(
     let win = win.id();
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
-    call::<A>("MPI_Put", win, |mpi| ends.put_for_flush(mpi, win))
+    call::<A>("MPI_Put", win, |mpi| ends.put_or(mpi, win, Ends::put_away))
 }
 
 pub fn rput<A: Abi, N: Count>(
@@ -254,7 +248,7 @@ pub fn rput<A: Abi, N: Count>(
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Rput", win, |mpi| {
-        ends.put(mpi, win)?;
+        ends.put_or(mpi, win, Ends::put_anyhow)?;
         // The buffer may be used again: the data are there, or in a message.
         request.set(Request::of(request_of(&mut mpi.process, None)?))
     })
