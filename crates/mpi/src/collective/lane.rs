@@ -24,7 +24,7 @@ const LANES: usize = BOARD_SHARES;
 const LINES: usize = BOARD_LINES / LANES;
 
 /// Posts of a rank that can lie unread.
-const POSTS: usize = LINES - 1;
+pub const POSTS: usize = LINES - 1;
 
 /// Long posts of a rank that can lie unread: enough for one to read while another writes, and few enough
 /// for what is written over and over to stay in caches. With four times as many an allgather of 64 KiB
