@@ -192,16 +192,28 @@ impl Engine {
     /// Sends a short message, if that can be done at once; `false`: not so.
     #[inline]
     pub fn send_now(&mut self, context: u32, to: u32, tag: i32, memory: Memory) -> bool {
-        if memory.bytes > self.eager_max || to == self.matter.rank || self.matter.waiting != 0 {
+        if !self.goes_now(to, memory.bytes) {
             return false;
         }
         let head = Packet::eager(context, tag).head();
         // SAFETY: who sends vouches for the memory.
         let body = unsafe { memory.part(0..memory.bytes, &mut self.scratch) };
         let is_sent = self.transport.send(to, head, body);
+        self.count_sent(is_sent, memory.bytes)
+    }
+
+    /// Whether a message may go before all that waits, because nothing does.
+    #[inline]
+    fn goes_now(&self, to: u32, bytes: usize) -> bool {
+        bytes <= self.eager_max && to != self.matter.rank && self.matter.waiting == 0
+    }
+
+    /// Counts a message if it is sent; whether it is.
+    #[inline]
+    fn count_sent(&mut self, is_sent: bool, bytes: usize) -> bool {
         if is_sent {
             self.matter.counters.sent += 1;
-            self.matter.counters.sent_bytes += memory.bytes as u64;
+            self.matter.counters.sent_bytes += bytes as u64;
         }
         is_sent
     }
@@ -210,16 +222,12 @@ impl Engine {
     #[inline]
     pub fn send_joined(&mut self, context: u32, to: u32, tag: i32, parts: [&[u8]; 2]) -> bool {
         let bytes = parts[0].len() + parts[1].len();
-        if bytes > self.eager_max || to == self.matter.rank || self.matter.waiting != 0 {
+        if !self.goes_now(to, bytes) {
             return false;
         }
         let head = Packet::eager(context, tag).head();
         let is_sent = self.transport.send_joined(to, head, parts);
-        if is_sent {
-            self.matter.counters.sent += 1;
-            self.matter.counters.sent_bytes += bytes as u64;
-        }
-        is_sent
+        self.count_sent(is_sent, bytes)
     }
 
     /// Receives a short message of one rank, if it is the next that comes from there before the core

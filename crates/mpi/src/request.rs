@@ -317,25 +317,19 @@ impl Process {
         let request = self.requests.get(id)?;
         let What::Recv {
             flight,
-            source: Source::Known(source),
+            source,
             room,
-            _datatype: None,
+            ..
         } = &request.what
         else {
             return None;
         };
         let landed = self.engine.landed(flight)?;
-        if landed.is_cancelled || landed.bytes > *room || request.is_persistent() {
+        if request.is_persistent() {
             return None;
         }
+        let status = received(landed, source, *room).ok()?;
         self.engine.forget(flight);
-        let status = Status {
-            source: *source,
-            tag: landed.tag,
-            error: Class::Success,
-            bytes: landed.bytes as u64,
-            is_cancelled: false,
-        };
         self.requests.discard(id);
         Some(status)
     }

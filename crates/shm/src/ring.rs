@@ -41,7 +41,7 @@ const LINE_BYTES: usize = 64;
 /// A pool is written over and over. String instructions do not fetch what they write ([`distance`]), so
 /// what matters is that all pools in use stay in the caches: with 4 ranks on 2 cores an exchange of 64 KiB
 /// with four neighbours took 45 us in pools of 4 MiB, 30 of 1 MiB, 26 of 512 KiB (2026-11-27, AMD EPYC);
-/// two ranks pass windows of 4 KiB on a third faster in 2 and 4 MiB than in 1. Only pages that were used
+/// two ranks pass windows of 4 KiB on a fifth to a third faster in 2 and 4 MiB than in 1. Only pages that were used
 /// take memory; where there are many rings, all of them together take `pools_bytes` at most.
 pub const fn pool_bytes(ranks: u32, pools_bytes: usize) -> usize {
     let rings = ranks as usize * ranks as usize;

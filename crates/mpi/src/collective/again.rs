@@ -35,32 +35,18 @@ pub struct Signature {
 pub struct Known {
     signature: Signature,
     task: Task,
-    is_in_lines: bool,
     kernel: Option<Kernel>,
     /// Bytes of all blocks of a side that has some.
     send: Option<usize>,
     recv: Option<usize>,
 }
 
-/// A call that is known, with its buffers in order.
-#[derive(Clone, Copy, Debug)]
-pub struct Found {
-    /// What is to be done.
-    pub task: Task,
-    /// Whether each post is one line.
-    pub is_in_lines: bool,
-    /// Where.
-    pub buffers: Buffers,
-    /// By which kernel.
-    pub kernel: Option<Kernel>,
-}
-
 impl Known {
-    /// Of a call through boards of so many ranks; none where something of it can be another one the next time.
+    /// Of a call through boards; none where something of it can be another one the next time.
     #[must_use]
     pub fn new(
         signature: Signature,
-        (task, ranks): (Task, usize),
+        task: Task,
         kernel: Option<Kernel>,
         (send, recv): (Option<&Side>, Option<&Side>),
     ) -> Option<Self> {
@@ -73,7 +59,6 @@ impl Known {
         Some(Self {
             signature,
             task,
-            is_in_lines: task.is_in_lines(ranks),
             kernel,
             send: send.map_or(Some(None), |side| plain_bytes(side).map(Some))?,
             recv: recv.map_or(Some(None), |side| plain_bytes(side).map(Some))?,
@@ -120,10 +105,15 @@ impl Again {
         *next = (*next + 1) % CALLS;
     }
 
-    /// The call, if it is one of those of its kind before and its buffers are in order.
+    /// What is to be done, where and by which kernel, if the call is one of those of its kind before and
+    /// its buffers are in order.
     #[inline]
     #[must_use]
-    pub fn find(&self, signature: &Signature, buffers: Buffers) -> Option<Found> {
+    pub fn find(
+        &self,
+        signature: &Signature,
+        buffers: Buffers,
+    ) -> Option<(Task, Buffers, Option<Kernel>)> {
         let mut known = self.known[signature.what as usize].iter().flatten();
         let known = known.find(|known| known.signature == *signature)?;
         let range = |address: *const u8, bytes: Option<usize>| {
@@ -143,12 +133,7 @@ impl Again {
             send: known.send.map_or(none.send, |_| send),
             recv: known.recv.map_or(none.recv, |_| recv),
         };
-        Some(Found {
-            task: known.task,
-            is_in_lines: known.is_in_lines,
-            buffers,
-            kernel: known.kernel,
-        })
+        Some((known.task, buffers, known.kernel))
     }
 }
 
@@ -173,7 +158,6 @@ mod tests {
                 in_place: false,
                 is_free: false,
             },
-            is_in_lines: true,
             kernel: None,
             send: None,
             recv: None,
@@ -185,7 +169,7 @@ mod tests {
         let mut again = Again::default();
         let knows = |again: &Again, count| {
             let found = again.find(&call(count).signature, Buffers::NONE);
-            found.is_some_and(|found| found.task.bytes == count as usize)
+            found.is_some_and(|(task, ..)| task.bytes == count as usize)
         };
         for count in [1, 2, 3, 2, 1, 4] {
             again.learn(call(count));

@@ -144,14 +144,14 @@ impl Recalled {
         buffers: Buffers,
     ) -> Option<Self> {
         let collectives = &process.comms.get(comm)?.collectives;
-        let found = collectives.again.find(signature, buffers)?;
-        let (task, buffers) = (found.task, found.buffers);
-        let reduction = found.kernel.map(Reduction::Kernel);
+        let (task, buffers, kernel) = collectives.again.find(signature, buffers)?;
+        let is_in_lines = task.is_in_lines(collectives.lane.as_ref()?.ranks());
+        let reduction = kernel.map(Reduction::Kernel);
         let collective = task.what.collective();
         process.tally.count(collective, Way::Boards, Number::BOARDS);
         // SAFETY: the caller's promise; that buffers are there and lie apart was looked at.
         Some(unsafe {
-            match found.is_in_lines {
+            match is_in_lines {
                 true => Self::Lines(InLines {
                     lines: Lines::new(task, buffers),
                     comm,
@@ -406,7 +406,7 @@ impl Call {
                 _ => None,
             };
             let sides = (self.send.as_ref(), self.recv.as_ref());
-            if let Some(known) = Known::new(signature, (task, size.0), kernel, sides) {
+            if let Some(known) = Known::new(signature, task, kernel, sides) {
                 process.comm_mut(self.comm)?.collectives.again.learn(known);
             }
         }

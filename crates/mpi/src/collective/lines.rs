@@ -93,19 +93,11 @@ impl Lines {
         self.task.own(self.buffers, me)
     }
 
-    /// Bytes of a post.
-    fn posted(&self, ranks: usize) -> usize {
-        match self.task.what {
-            What::Alltoall | What::Scatter => self.task.bytes * ranks,
-            _ => self.task.bytes,
-        }
-    }
-
     /// # Safety
     /// As promised in `new`.
     #[inline]
     unsafe fn write(&self, lane: &Lane) {
-        let (me, bytes) = (lane.rank(), self.posted(lane.ranks()));
+        let (me, bytes) = (lane.rank(), self.task.given(lane.ranks()));
         if bytes > 0 {
             // SAFETY: the caller's promise.
             let own = unsafe { std::slice::from_raw_parts(self.own(me), bytes) };
@@ -113,7 +105,7 @@ impl Lines {
         }
     }
 
-    /// Takes what has come; whether that was all.
+    /// Takes what has come, of reductions nothing; whether that was all.
     #[inline]
     fn take_all(&mut self, lane: &mut Lane, boards: &mut dyn Boards) -> bool {
         while self.missing != 0 {
@@ -170,12 +162,8 @@ impl Lines {
         boards: &mut dyn Boards,
         operator: &C,
     ) -> bool {
-        while self.missing != 0 {
-            let rank = self.missing.trailing_zeros() as usize;
-            if !lane.has_come(rank, self.number, boards) {
-                return false;
-            }
-            self.missing &= self.missing - 1;
+        if !self.take_all(lane, boards) {
+            return false;
         }
         let (me, last, bytes) = (lane.rank(), lane.ranks() - 1, self.task.bytes);
         if self.task.what == What::Reduce && me != self.task.root as usize {

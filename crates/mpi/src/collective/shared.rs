@@ -115,14 +115,19 @@ pub struct Task {
 }
 
 impl Task {
+    /// Bytes of a post with all that a rank gives.
+    #[inline]
+    pub(super) fn given(&self, ranks: usize) -> usize {
+        match self.what {
+            What::Alltoall | What::Scatter => self.bytes * ranks,
+            _ => self.bytes,
+        }
+    }
+
     /// Whether each post is one line, which all ranks know.
     #[inline]
     pub(super) fn is_in_lines(&self, ranks: usize) -> bool {
-        let blocks = match self.what {
-            What::Alltoall | What::Scatter => ranks,
-            _ => 1,
-        };
-        self.bytes * blocks <= LINE_PAYLOAD
+        self.given(ranks) <= LINE_PAYLOAD
     }
 
     pub(super) fn is_reduction(&self) -> bool {

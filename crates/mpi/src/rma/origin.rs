@@ -93,12 +93,12 @@ impl Window {
     /// As [`Window::request`] of what is not replied: a short one goes with what follows.
     fn tell(&mut self, engine: &mut Engine, rank: u32, ask: &Ask, data: &[u8]) -> Result<()> {
         let message = ask.encode(data);
-        if message.len() <= HELD_BACK_MAX {
-            return self.hold_back(engine, rank, Unsent::Message(message));
+        let is_long = message.len() > HELD_BACK_MAX;
+        self.hold_back(engine, rank, Unsent::Message(message))?;
+        match is_long {
+            true => self.send_held_back(engine),
+            false => Ok(()),
         }
-        self.is_dirty[rank as usize] = true;
-        self.send_held_back(engine)?;
-        self.send(engine, (rank, REQUEST), message)
     }
 
     /// Sends a request that is not replied with what follows it.
