@@ -5,11 +5,11 @@
 //! returns or waits; with less there is no lock and no atomic change on the path, since the program
 //! promises that only one of its threads calls at a time.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
 
 use super::attributes::Attributes;
@@ -17,6 +17,7 @@ use super::composed::Requests;
 use super::facts::Facts;
 use super::opened::Files;
 use super::sessions::{Made, Sessions};
+use super::turn::Turn;
 use super::watch;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
@@ -67,8 +68,6 @@ static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
 static WORLD: AtomicU8 = AtomicU8::new(BEFORE);
 static IS_SHARED: AtomicBool = AtomicBool::new(false);
 static PROVIDED: AtomicU8 = AtomicU8::new(0);
-static LOCK: Mutex<()> = Mutex::new(());
-static OWNER: AtomicUsize = AtomicUsize::new(0);
 static LIBRARY: LibraryCell = LibraryCell(UnsafeCell::new(None));
 
 struct LibraryCell(UnsafeCell<Option<Library>>);
@@ -98,7 +97,7 @@ pub fn set_transport(attach: Attach) {
 
 /// Begins as `MPI_Init` does; `false` if that was done already.
 pub(super) fn begin(level: Level) -> Result<bool> {
-    let _guard = lock();
+    let _turn = Turn::take();
     if WORLD.load(Ordering::Acquire) != BEFORE {
         return Ok(false);
     }
@@ -115,7 +114,7 @@ pub(super) fn begin(level: Level) -> Result<bool> {
 
 /// Begins a session, and for it the library if nobody has: none that ends meanwhile takes it away.
 pub(super) fn begin_session(level: Level, made: Made) -> Result<SessionId> {
-    let mut entered = Entered { guard: take() };
+    let mut entered = Entered { turn: Turn::take() };
     match STAGE.load(Ordering::Acquire) {
         BEFORE => start(level)?,
         RUNNING => {}
@@ -245,10 +244,8 @@ fn end() {
 ///
 /// The lock may be held by who exits: an error ends the process from within a call. Then nobody rests.
 extern "C" fn at_exit() {
-    let _guard = match LOCK.try_lock() {
-        Ok(guard) => guard,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return,
+    let Some(_turn) = Turn::take_now() else {
+        return;
     };
     if STAGE.load(Ordering::Acquire) != RESTING {
         return;
@@ -286,22 +283,12 @@ pub(super) fn level() -> Level {
     levels.get(level).copied().unwrap_or(Level::Multiple)
 }
 
-fn lock() -> MutexGuard<'static, ()> {
-    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// This thread, as a number that is not 0.
-fn this_thread() -> usize {
-    thread_local!(static HERE: Cell<u8> = const { Cell::new(0) });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
-}
-
 /// The right to use the library, until it is dropped.
 ///
 /// A function of the program that the library calls (an operation, for example) may call the
 /// library again from the same thread.
 pub struct Entered {
-    guard: Option<MutexGuard<'static, ()>>,
+    turn: Option<Turn>,
 }
 
 impl Entered {
@@ -312,11 +299,11 @@ impl Entered {
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return None;
         }
-        let guard = match IS_SHARED.load(Ordering::Relaxed) {
+        let turn = match IS_SHARED.load(Ordering::Relaxed) {
             false => None,
-            true => take(),
+            true => Turn::take(),
         };
-        Some(Self { guard })
+        Some(Self { turn })
     }
 
     /// Repeats `attempt` until it gives something. Meanwhile messages go on, and, where several
@@ -372,7 +359,7 @@ impl Entered {
             if self.process.progress()? {
                 continue;
             }
-            if calls < patience + IDLE_CALLS_AWAKE || self.guard.is_some() {
+            if calls < patience + IDLE_CALLS_AWAKE || self.turn.is_some() {
                 self.idle_awake(calls)?;
                 calls = calls.saturating_add(1);
             } else {
@@ -432,18 +419,18 @@ impl Entered {
         if calls == 0 {
             self.process.engine.count_wait();
         }
-        if self.guard.is_none() {
+        if self.turn.is_none() {
             let idled = idle(self.process.engine.transport(), calls);
             if idled.is_err() {
                 watch::tell(self);
             }
             return idled;
         }
-        self.release();
+        self.turn = None;
         if calls >= IDLE_CALLS_AWAKE {
             thread::yield_now();
         }
-        self.guard = take();
+        self.turn = Turn::take();
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return Err(Error::new(Class::Other, "the library ended meanwhile"));
         }
@@ -455,39 +442,13 @@ impl Entered {
     /// Calls a function of the program that may itself call the library, and wait there for what other
     /// threads bring: they get in meanwhile. What it is called with is looked up before, and again after.
     pub(super) fn apart<T>(&mut self, function: impl FnOnce() -> T) -> T {
-        let is_shared = self.guard.is_some();
-        self.release();
+        let is_shared = self.turn.is_some();
+        self.turn = None;
         let value = function();
         if is_shared {
-            self.guard = take();
+            self.turn = Turn::take();
         }
         value
-    }
-
-    #[inline]
-    fn release(&mut self) {
-        if self.guard.is_some() {
-            OWNER.store(0, Ordering::Relaxed);
-            self.guard = None;
-        }
-    }
-}
-
-/// The lock; `None` if this thread has it already.
-fn take() -> Option<MutexGuard<'static, ()>> {
-    let me = this_thread();
-    if OWNER.load(Ordering::Relaxed) == me {
-        return None;
-    }
-    let guard = lock();
-    OWNER.store(me, Ordering::Relaxed);
-    Some(guard)
-}
-
-impl Drop for Entered {
-    #[inline]
-    fn drop(&mut self) {
-        self.release();
     }
 }
 

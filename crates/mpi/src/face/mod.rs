@@ -75,6 +75,7 @@ pub mod tool;
 pub mod tool_events;
 mod tools;
 pub mod topology;
+mod turn;
 mod watch;
 pub mod window;
 
