@@ -110,6 +110,14 @@ pub trait Transport: Send {
     /// given. Returns whether there was one. It may leave some for the next call.
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool;
 
+    /// Whether the job goes on: for who waits without [`Transport::idle`].
+    ///
+    /// # Errors
+    /// As [`Transport::idle`].
+    fn goes_on(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Called again and again while nothing comes, with the number of calls since something did:
     /// spins, hands the core over, or sleeps until there may be something.
     ///

@@ -236,9 +236,7 @@ impl Port {
 
     /// Turn `turn` of a wait after its spins: hands the core over, or sleeps.
     fn rest(&mut self, turn: u32, longest: Duration) -> Result<()> {
-        if self.job().must_end() {
-            return Err(self.end());
-        }
+        self.goes_on()?;
         if turn == 0 {
             self.wait.begin(Instant::now());
         }
@@ -452,6 +450,13 @@ impl Transport for Port {
         has_some
     }
 
+    fn goes_on(&mut self) -> Result<()> {
+        match self.job().must_end() {
+            true => Err(self.end()),
+            false => Ok(()),
+        }
+    }
+
     fn idle(&mut self, calls: u32) -> Result<()> {
         match calls.checked_sub(self.spins) {
             None => std::hint::spin_loop(),
@@ -470,9 +475,7 @@ impl Transport for Port {
     }
 
     fn doze(&mut self) -> Result<()> {
-        if self.job().must_end() {
-            return Err(self.end());
-        }
+        self.goes_on()?;
         self.sleep(DOZE);
         Ok(())
     }

@@ -357,13 +357,20 @@ fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
 #[test]
 fn a_call_that_waits_for_the_dead_says_who_died_and_of_what() {
     let program = Program::new("ends.c", &STANDARD);
-    let output = program.run(3, &["killed", "1"]);
-    let said = text(&output.stderr);
-    for rank in [0, 2] {
-        let line = format!(
-            "corecast: rank {rank}: MPI_Recv: rank 1 was killed by signal 9 (SIGKILL) (MPI_ERR_PROC_ABORTED)"
-        );
-        assert!(said.lines().any(|said| said == line), "{said}");
+    // With threads that may all call, and a core for every rank or not.
+    for (ranks, words) in [
+        (3, &["killed", "1"][..]),
+        (2, &["killed", "1", "threads"]),
+        (3, &["killed", "1", "threads"]),
+    ] {
+        let output = program.run(ranks, words);
+        let said = text(&output.stderr);
+        for rank in (0..ranks).filter(|rank| *rank != 1) {
+            let line = format!(
+                "corecast: rank {rank}: MPI_Recv: rank 1 was killed by signal 9 (SIGKILL) (MPI_ERR_PROC_ABORTED)"
+            );
+            assert!(said.lines().any(|said| said == line), "{words:?}: {said}");
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How ranks end: ends HOW [RANK]. The rank RANK does something; the others wait for it. */
+/* How ranks end: ends HOW [RANK [threads]]. The rank RANK does something; the others wait for it, with
+ * MPI_THREAD_MULTIPLE if there is a third word. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ int main(int argc, char **argv) {
   int is_who = rank && atoi(rank) == who;
   if (is_who && !strcmp(how, "absent")) return 0;
   if (is_who && !strcmp(how, "early")) return 5;
-  MPI_Init(&argc, &argv);
+  int level;
+  MPI_Init_thread(&argc, &argv, argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (!strcmp(how, "code")) {

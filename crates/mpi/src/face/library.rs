@@ -434,9 +434,10 @@ impl Entered {
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return Err(Error::new(Class::Other, "the library ended meanwhile"));
         }
+        let transport = self.process.engine.transport();
+        transport.goes_on()?;
         // Another thread of this process may be about to bring what this one waits for.
-        let calls = calls.min(IDLE_CALLS_AWAKE);
-        self.process.engine.transport().idle_awake(calls)
+        transport.idle_awake(calls.min(IDLE_CALLS_AWAKE))
     }
 
     /// Calls a function of the program that may itself call the library, and wait there for what other
