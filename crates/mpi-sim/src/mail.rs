@@ -9,6 +9,7 @@ use corecast_machine::{
     Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Sharing,
     Source, TagFilter, Time,
 };
+use corecast_mpi::transport::Head;
 use corecast_shm::{Errand, broadcast_parts};
 
 use crate::capture::Captured;
@@ -43,17 +44,17 @@ pub(crate) struct Packet {
 
 impl Packet {
     /// Sender, head, body.
-    pub(crate) fn parts(&self) -> (u32, [u64; 2], &[u8]) {
+    pub(crate) fn parts(&self) -> (u32, Head, &[u8]) {
         let (head, body) = self.payload.split_at(self.body);
         let upper = u32::from_le_bytes(head[..4].try_into().expect("four bytes"));
         let second = u64::from_le_bytes(head[4..12].try_into().expect("eight bytes"));
         let first = u64::from(self.tag) | u64::from(upper) << 32;
-        (self.from, [first, second], body)
+        (self.from, (first, second), body)
     }
 
     /// Its being received, as it is captured.
     fn received(&self) -> Captured {
-        let (from, [word, _], body) = self.parts();
+        let (from, (word, _), body) = self.parts();
         let bytes = (HEAD_BYTES + body.len()) as u64;
         Captured::Received { from, word, bytes }
     }
@@ -85,7 +86,7 @@ pub(crate) struct Mail {
     /// takes part in, in this order.
     pending: Vec<Pending>,
     /// The root of that broadcast, and the words before the packet in which it comes.
-    broadcast: Option<(Rank, [u64; 2])>,
+    broadcast: Option<(Rank, Head)>,
     /// Bytes of those sends.
     unsent: VecDeque<usize>,
     /// What has come for each rank and was not told.
@@ -176,7 +177,7 @@ impl Mail {
                 let broadcast = Broadcast {
                     root,
                     members,
-                    number: head[0],
+                    number: head.0,
                     payload: bytes.into(),
                 };
                 let taken_part = endpoint.ibroadcast(broadcast).await?;
@@ -193,19 +194,19 @@ impl Mail {
         &mut self,
         endpoint: &mut E,
         (from, to): (u32, u32),
-        head: [u64; 2],
+        head: Head,
         body: &[u8],
     ) -> Result<(), RunError> {
         self.listen(endpoint).await?;
         let core = self.sharing.core_of(to);
-        let (tag, bytes) = (head[0] as u32, body.len());
+        let (tag, bytes) = (head.0 as u32, body.len());
         let is_within = self.ranks.contains(&to) && !self.sharing.is_alone();
         if !is_within {
             self.make_room(endpoint, from).await?;
         }
         let one = Captured::Send {
             to,
-            word: head[0],
+            word: head.0,
             bytes: (HEAD_BYTES + bytes) as u64,
         };
         self.capture(from, one);
@@ -230,7 +231,7 @@ impl Mail {
         &mut self,
         endpoint: &mut E,
         (from, to): (u32, u32),
-        head: [u64; 2],
+        head: Head,
         body: &[u8],
     ) -> Result<(), RunError> {
         let payload = self.message((from, to), head, body);
@@ -248,7 +249,7 @@ impl Mail {
         }
         let packet = Packet {
             from,
-            tag: head[0] as u32,
+            tag: head.0 as u32,
             payload,
             body: head_bytes(self.sharing),
         };
@@ -343,7 +344,7 @@ impl Mail {
                 .map_or(&[][..], |message| &message.payload);
             let packet = Packet {
                 from: root.0,
-                tag: head[0] as u32,
+                tag: head.0 as u32,
                 payload: self.message((root.0, self.ranks.start), head, body),
                 body: head_bytes(self.sharing),
             };
@@ -369,10 +370,10 @@ impl Mail {
     }
 
     /// A packet as a message.
-    fn message(&self, (from, to): (u32, u32), head: [u64; 2], body: &[u8]) -> Payload {
+    fn message(&self, (from, to): (u32, u32), head: Head, body: &[u8]) -> Payload {
         let mut bytes = Vec::with_capacity(head_bytes(self.sharing) + body.len());
-        bytes.extend_from_slice(&((head[0] >> 32) as u32).to_le_bytes());
-        bytes.extend_from_slice(&head[1].to_le_bytes());
+        bytes.extend_from_slice(&((head.0 >> 32) as u32).to_le_bytes());
+        bytes.extend_from_slice(&head.1.to_le_bytes());
         if !self.sharing.is_alone() {
             bytes.extend_from_slice(&self.sharing.places(from, to));
         }
@@ -416,7 +417,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_packet_is_the_same_behind_a_message(
-            head: [u64; 2], body in prop::collection::vec(any::<u8>(), 0..99),
+            head: Head, body in prop::collection::vec(any::<u8>(), 0..99),
             per_core in 1_u32..300, ends: [u32; 2],
         ) {
             let sharing = Sharing::new(1 << 20, per_core);
@@ -424,7 +425,7 @@ mod tests {
             let mail = Mail::new(sharing, sharing.core_of(to));
             let received = Received {
                 from: Rank(sharing.core_of(from)),
-                tag: head[0] as u32,
+                tag: head.0 as u32,
                 payload: mail.message((from, to), head, &body),
             };
             let (place, packet) = mail.packet(received);

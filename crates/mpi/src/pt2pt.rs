@@ -182,7 +182,7 @@ impl Process {
 
     /// Context, world rank of the peer and memory of a message, if the peer is one rank, the memory lies
     /// in one piece and nothing is wrong with either.
-    #[inline]
+    #[inline(always)]
     fn plain(&self, buffer: &Buffer, peer: i32, comm: CommId) -> Option<(u32, u32, Memory)> {
         let communicator = self.comms.get(comm)?;
         let &rank = communicator.peers().world_ranks().get(peer as usize)?;

@@ -205,7 +205,7 @@ impl Request {
 }
 
 /// The status of a message that has come, its bytes being where they belong.
-#[inline]
+#[inline(always)]
 pub(crate) fn received(landed: Landed, source: &Source, room: usize) -> Result<Status> {
     if landed.is_cancelled {
         return Ok(Status {
@@ -259,7 +259,7 @@ impl Process {
     }
 
     /// As [`Process::keep`], of one that is not complete.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hold(&mut self, request: Request) -> Result<RequestId> {
         let kept = self.requests.insert(request);
         kept.ok_or_else(|| Error::new(Class::NoMem, "there are four million requests already"))
@@ -309,7 +309,7 @@ impl Process {
 
     /// How a message has ended that is over, with nothing wrong, and whose request is freed then: most are
     /// that when somebody asks. `None`: [`Process::test`] says how it is.
-    #[inline]
+    #[inline(always)]
     pub fn end_message(&mut self, id: RequestId) -> Option<Status> {
         if id == self.complete {
             return Some(Status::EMPTY);

@@ -98,7 +98,7 @@ impl<H: Handle, T> Table<H, T> {
     }
 
     /// Takes an object in; `None` if there is no number left.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn insert(&mut self, object: T) -> Option<H> {
         let index = match self.free.pop() {

@@ -16,8 +16,10 @@ pub use corecast_core::shelf::Shelf;
 use crate::error::{Class, Error, Result};
 use crate::launcher::Launcher;
 
-/// The words before a packet's body; the layer above gives them their meaning.
-pub type Head = [u64; 2];
+/// The words before a packet's body; the layer above gives them their meaning. A pair goes from function to
+/// function in registers; an array would go through memory, from which it is not read before all that was
+/// stored earlier has left the core, the packet before it included.
+pub type Head = (u64, u64);
 
 /// What a transport offers for one rank.
 pub trait Transport: Send {

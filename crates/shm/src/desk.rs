@@ -4,6 +4,8 @@
 //! The ranks are processes; the simulator does what they ask for, one after the other, and answers.
 //! Whoever asks waits for the answer, so that one of all these processes runs at any moment.
 
+use corecast_mpi::transport::Head;
+
 use crate::job::FirstPage;
 use crate::layout::Layout;
 use crate::mailbox::{AREA_BYTES, AREAS_OFFSET, Errand, Item, Mailbox, counts, packet_bytes};
@@ -61,7 +63,7 @@ impl<'a> Desk<'a> {
         &self,
         rank: u32,
         now_ps: u64,
-        packets: impl Iterator<Item = (u32, [u64; 2], &'p [u8])>,
+        packets: impl Iterator<Item = (u32, Head, &'p [u8])>,
     ) -> usize {
         let address = self.area(rank, AREAS_OFFSET + AREA_BYTES);
         // SAFETY: the area lies there, and it is the simulator's turn: nobody reads.

@@ -19,10 +19,10 @@
 //! use corecast_shm::{Port, Segment};
 //! let segment = Segment::create(2)?;
 //! let mut ports = [Port::on(&segment, 0)?, Port::on(&segment, 1)?];
-//! assert!(ports[0].send(1, [7, 8], b"hello"));
+//! assert!(ports[0].send(1, (7, 8), b"hello"));
 //! let mut got = Vec::new();
 //! ports[1].receive(None, &mut |from, head, body| got.push((from, head, body.to_vec())));
-//! assert_eq!(got, [(0, [7, 8], b"hello".to_vec())]);
+//! assert_eq!(got, [(0, (7, 8), b"hello".to_vec())]);
 //! # Ok::<(), corecast_shm::ShmError>(())
 //! ```
 

@@ -219,7 +219,7 @@ impl<'a> Item<'a> {
     }
 
     fn parts(&self) -> (u64, u64, Head, &'a [u8]) {
-        const NO_HEAD: Head = [0; 2];
+        const NO_HEAD: Head = (0, 0);
         match self.errand {
             Errand::Begin => (0, 0, NO_HEAD, &[]),
             Errand::Compute(ps) => (1, ps, NO_HEAD, &[]),
@@ -242,7 +242,7 @@ impl<'a> Item<'a> {
     pub fn write(&self, area: &mut [u8]) {
         let (kind, number, head, body) = self.parts();
         let first = kind | u64::from(self.call) << 16 | u64::from(self.serial) << 32;
-        let words = [first, number, head[0], head[1], body.len() as u64];
+        let words = [first, number, head.0, head.1, body.len() as u64];
         let (into, rest) = area.split_at_mut(ITEM_BYTES);
         for (into, word) in into.as_chunks_mut::<8>().0.iter_mut().zip(words) {
             *into = word.to_le_bytes();
@@ -265,7 +265,7 @@ impl<'a> Item<'a> {
             1 => Errand::Compute(word(1)),
             2 => Errand::Send {
                 to: word(1) as u32,
-                head: [word(2), word(3)],
+                head: (word(2), word(3)),
                 body,
             },
             3 => Errand::Now,
@@ -276,7 +276,7 @@ impl<'a> Item<'a> {
             8 => Errand::Broadcast {
                 root: word(1) as u32,
                 members: (word(1) >> 32) as u32,
-                head: [word(2), word(3)],
+                head: (word(2), word(3)),
                 body,
             },
             _ => return None,
@@ -376,7 +376,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read(
             bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..50), 1..8),
-            call: u16, serial: u32, head: [u64; 2], to: u32,
+            call: u16, serial: u32, head: Head, to: u32,
         ) {
             let mut area = vec![0; 4096];
             let mut at = 0;
@@ -385,7 +385,7 @@ mod tests {
                 serial,
                 errand: match index % 5 {
                     0 => Errand::Send { to, head, body },
-                    1 => Errand::Compute(head[0]),
+                    1 => Errand::Compute(head.0),
                     2 => Errand::Wait,
                     3 => Errand::Broadcast { root: to, members: serial, head, body },
                     _ => Errand::Tell(body),

@@ -22,7 +22,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell};
 pub struct Way;
 
 /// The words before a body; as those of the transport.
-pub type Head = [u64; 2];
+pub type Head = (u64, u64);
 
 const SLOTS: u32 = if cfg!(loom) { 2 } else { 64 };
 const SLOT_BYTES: usize = 128;
@@ -82,7 +82,7 @@ struct Slot {
 #[repr(C, packed(4))]
 struct Filled {
     len: u32,
-    head: Head,
+    head: [u64; 2],
     body: [u8; INLINE_BYTES],
 }
 
@@ -269,7 +269,7 @@ impl Sender {
                     }
                 }
                 (&raw mut (*filled).len).write_unaligned(len as u32);
-                (&raw mut (*filled).head).write_unaligned(head);
+                (&raw mut (*filled).head).write_unaligned([head.0, head.1]);
             }
         });
         self.next = self.next.wrapping_add(1);
@@ -333,8 +333,8 @@ impl Receiver {
             // it again before the packet is published as taken, which is after `take` has returned.
             let (len, head, body) = unsafe {
                 let len = (&raw const (*filled).len).read_unaligned() as usize;
-                let head = (&raw const (*filled).head).read_unaligned();
-                (len.min(longest), head, &(*filled).body)
+                let [first, second] = (&raw const (*filled).head).read_unaligned();
+                (len.min(longest), (first, second), &(*filled).body)
             };
             match body.get(..len) {
                 Some(body) => {
@@ -417,14 +417,14 @@ mod models {
             let writer = loom::thread::spawn(move || {
                 for (number, &len) in (1_u8..).zip(lengths) {
                     let body = vec![number; len];
-                    while !sender.push([u64::from(number), 0], &body, Way) {
+                    while !sender.push((u64::from(number), 0), &body, Way) {
                         loom::thread::yield_now();
                     }
                 }
             });
             for (number, &len) in (1_u8..).zip(lengths) {
                 let take = |head: Head, body: &[u8]| {
-                    assert_eq!(head[0], u64::from(number));
+                    assert_eq!(head.0, u64::from(number));
                     assert!(body.len() == len && body.iter().all(|&byte| byte == number));
                 };
                 while !receiver.pop(take) {

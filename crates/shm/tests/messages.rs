@@ -389,7 +389,7 @@ fn a_stream_of_packets_goes_round_and_round() {
         scope.spawn(|| {
             for (number, &length) in lengths.iter().enumerate() {
                 let body = contents(number, length);
-                while !sender.send(1, [number as u64, 7], &body) {
+                while !sender.send(1, (number as u64, 7), &body) {
                     sender.idle_awake(1).expect("nobody dies");
                 }
             }
@@ -399,7 +399,7 @@ fn a_stream_of_packets_goes_round_and_round() {
         while coming.len() > 0 {
             let has_come = receiver.receive(None, &mut |from, head, body| {
                 let (number, &length) = coming.next().expect("no more than were sent");
-                assert_eq!((from, head), (0, [number as u64, 7]));
+                assert_eq!((from, head), (0, (number as u64, 7)));
                 assert_eq!(body, contents(number, length));
             });
             if !has_come {

@@ -80,7 +80,7 @@ impl Default for Flights {
 }
 
 impl Flights {
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, state: State) -> u32 {
         let flight = self.free;
         match self.states.get_mut(flight as usize) {

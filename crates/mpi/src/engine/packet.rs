@@ -74,12 +74,12 @@ impl Packet {
     #[inline]
     pub const fn head(self) -> Head {
         let low = self.kind as u32 | self.context << KIND_BITS;
-        [low as u64 | (self.tag as u32 as u64) << 32, self.word]
+        (low as u64 | (self.tag as u32 as u64) << 32, self.word)
     }
 
     #[inline]
     pub fn of(head: Head) -> Self {
-        let kind = match head[0] as u8 & ((1 << KIND_BITS) - 1) {
+        let kind = match head.0 as u8 & ((1 << KIND_BITS) - 1) {
             0 => PacketKind::Eager,
             1 => PacketKind::EagerSync,
             2 => PacketKind::Announce,
@@ -90,9 +90,9 @@ impl Packet {
         };
         Self {
             kind,
-            context: head[0] as u32 >> KIND_BITS,
-            tag: (head[0] >> 32) as i32,
-            word: head[1],
+            context: head.0 as u32 >> KIND_BITS,
+            tag: (head.0 >> 32) as i32,
+            word: head.1,
         }
     }
 }
@@ -102,7 +102,7 @@ impl Packet {
 pub fn packet_words(word: u64) -> String {
     let Packet {
         kind, context, tag, ..
-    } = Packet::of([word, 0]);
+    } = Packet::of((word, 0));
     let what = match kind {
         PacketKind::Eager => "a message",
         PacketKind::EagerSync => "a message that is answered",

@@ -122,7 +122,7 @@ impl Queues {
     }
 
     /// The message that this receive takes; if there is none the receive waits for one.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, posted: Posted) -> Option<Arrived> {
         if self.kept > 0
             && let Some(arrived) = self.take(posted.context, posted.from, posted.tag)

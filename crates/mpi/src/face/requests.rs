@@ -111,7 +111,7 @@ fn is_of_no_request<T>(outcome: &Result<T>) -> bool {
 }
 
 /// Lets go of a request whose message is over, if there is nothing to tell but its status.
-#[inline]
+#[inline(always)]
 fn end_message<A: Abi>(mpi: &mut Entered, request: Out<Request<A>>) -> Result<Option<Status>> {
     let id = request.get()?.id();
     if Requests::is_of(id) {
@@ -206,12 +206,12 @@ impl<A: Abi> Outcomes<A> {
         }
     }
 
-    #[inline]
-    fn push(&mut self, outcome: &Result<Status>) {
+    #[inline(always)]
+    fn push(&mut self, outcome: Result<Status>) {
         let is_ignored = self.statuses.number() == A::STATUS_IGNORE;
         match outcome {
             Ok(status) if is_ignored && status.error == Class::Success => self.count += 1,
-            _ => self.tell(outcome),
+            outcome => self.tell(&outcome),
         }
     }
 
@@ -268,7 +268,7 @@ pub fn waitall<A: Abi>(count: c_int, requests: Out<Request<A>>, statuses: Out<A:
         for index in 0..count.count()? {
             let request = requests.at(index);
             if let Some(status) = end_message(mpi, request)? {
-                outcomes.push(&Ok(status));
+                outcomes.push(Ok(status));
                 continue;
             }
             // Errors go to the communicator of the first one that failed.
@@ -277,7 +277,7 @@ pub fn waitall<A: Abi>(count: c_int, requests: Out<Request<A>>, statuses: Out<A:
             if outcome.is_err() && !outcomes.has_failed {
                 *owner = of_this;
             }
-            outcomes.push(&outcome);
+            outcomes.push(outcome);
         }
         outcomes.end()
     })
@@ -321,7 +321,7 @@ pub fn testall<A: Abi>(
             if outcome.is_err() && !outcomes.has_failed {
                 *owner = of_this;
             }
-            outcomes.push(&outcome);
+            outcomes.push(outcome);
         }
         outcomes.end()
     })
@@ -423,7 +423,7 @@ fn find_some<A: Abi>(
             if !indices.is_null() {
                 indices.at(outcomes.count).set(index as c_int)?;
             }
-            outcomes.push(&outcome);
+            outcomes.push(outcome);
         }
     }
     Ok(match (is_any_active, outcomes.count) {
