@@ -20,6 +20,7 @@ pub mod file;
 mod greeting;
 mod group;
 pub mod handle;
+pub mod hint;
 pub mod launcher;
 pub mod op;
 mod ops;

@@ -11,6 +11,9 @@
 //! in a line of its own, which the writer looks at only when it finds no room.
 
 #[cfg(not(loom))]
+use corecast_mpi::hint;
+
+#[cfg(not(loom))]
 use crate::distance::{self, Way};
 #[cfg(not(loom))]
 use crate::map::Map;
@@ -24,7 +27,12 @@ pub struct Way;
 /// The words before a body; as those of the transport.
 pub type Head = (u64, u64);
 
-const SLOTS: u32 = if cfg!(loom) { 2 } else { 64 };
+/// A window of 64 messages, as programs like to send them, finds room beside packets that were taken and not
+/// yet published as such.
+const SLOTS: u32 = if cfg!(loom) { 2 } else { 128 };
+/// So many packets before it is written a slot is claimed: packets that follow one another at once would
+/// each wait for their line. The reader looks at the next slot alone, and does not take this one back.
+const CLAIMED_AHEAD: u32 = 8;
 const SLOT_BYTES: usize = 128;
 /// Slots, in bytes.
 pub const SLOTS_BYTES: usize = SLOTS as usize * SLOT_BYTES;
@@ -274,6 +282,8 @@ impl Sender {
         });
         self.next = self.next.wrapping_add(1);
         slot.stamp.store(self.next, Ordering::Release);
+        #[cfg(not(loom))]
+        hint::claim(self.parts.slot(self.next.wrapping_add(CLAIMED_AHEAD)));
         true
     }
 
