@@ -15,9 +15,9 @@ use std::thread;
 use super::attributes::Attributes;
 use super::composed::Requests;
 use super::facts::Facts;
+use super::lock::Locked;
 use super::opened::Files;
 use super::sessions::{Made, Sessions};
-use super::turn::Turn;
 use super::watch;
 use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
@@ -97,7 +97,7 @@ pub fn set_transport(attach: Attach) {
 
 /// Begins as `MPI_Init` does; `false` if that was done already.
 pub(super) fn begin(level: Level) -> Result<bool> {
-    let _turn = Turn::take();
+    let _locked = Locked::take();
     if WORLD.load(Ordering::Acquire) != BEFORE {
         return Ok(false);
     }
@@ -114,7 +114,9 @@ pub(super) fn begin(level: Level) -> Result<bool> {
 
 /// Begins a session, and for it the library if nobody has: none that ends meanwhile takes it away.
 pub(super) fn begin_session(level: Level, made: Made) -> Result<SessionId> {
-    let mut entered = Entered { turn: Turn::take() };
+    let mut entered = Entered {
+        locked: Locked::take(),
+    };
     match STAGE.load(Ordering::Acquire) {
         BEFORE => start(level)?,
         RUNNING => {}
@@ -244,7 +246,7 @@ fn end() {
 ///
 /// The lock may be held by who exits: an error ends the process from within a call. Then nobody rests.
 extern "C" fn at_exit() {
-    let Some(_turn) = Turn::take_now() else {
+    let Some(_locked) = Locked::take_now() else {
         return;
     };
     if STAGE.load(Ordering::Acquire) != RESTING {
@@ -288,7 +290,7 @@ pub(super) fn level() -> Level {
 /// A function of the program that the library calls (an operation, for example) may call the
 /// library again from the same thread.
 pub struct Entered {
-    turn: Option<Turn>,
+    locked: Option<Locked>,
 }
 
 impl Entered {
@@ -299,11 +301,11 @@ impl Entered {
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return None;
         }
-        let turn = match IS_SHARED.load(Ordering::Relaxed) {
+        let locked = match IS_SHARED.load(Ordering::Relaxed) {
             false => None,
-            true => Turn::take(),
+            true => Locked::take(),
         };
-        Some(Self { turn })
+        Some(Self { locked })
     }
 
     /// Repeats `attempt` until it gives something. Meanwhile messages go on, and, where several
@@ -359,7 +361,7 @@ impl Entered {
             if self.process.progress()? {
                 continue;
             }
-            if calls < patience + IDLE_CALLS_AWAKE || self.turn.is_some() {
+            if calls < patience + IDLE_CALLS_AWAKE || self.locked.is_some() {
                 self.idle_awake(calls)?;
                 calls = calls.saturating_add(1);
             } else {
@@ -419,18 +421,18 @@ impl Entered {
         if calls == 0 {
             self.process.engine.count_wait();
         }
-        if self.turn.is_none() {
+        if self.locked.is_none() {
             let idled = idle(self.process.engine.transport(), calls);
             if idled.is_err() {
                 watch::tell(self);
             }
             return idled;
         }
-        self.turn = None;
+        self.locked = None;
         if calls >= IDLE_CALLS_AWAKE {
             thread::yield_now();
         }
-        self.turn = Turn::take();
+        self.locked = Locked::take();
         if STAGE.load(Ordering::Acquire) != RUNNING {
             return Err(Error::new(Class::Other, "the library ended meanwhile"));
         }
@@ -443,11 +445,11 @@ impl Entered {
     /// Calls a function of the program that may itself call the library, and wait there for what other
     /// threads bring: they get in meanwhile. What it is called with is looked up before, and again after.
     pub(super) fn apart<T>(&mut self, function: impl FnOnce() -> T) -> T {
-        let is_shared = self.turn.is_some();
-        self.turn = None;
+        let is_shared = self.locked.is_some();
+        self.locked = None;
         let value = function();
         if is_shared {
-            self.turn = Turn::take();
+            self.locked = Locked::take();
         }
         value
     }

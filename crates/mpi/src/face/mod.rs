@@ -60,6 +60,7 @@ pub mod group;
 mod handlers;
 pub mod info;
 mod library;
+mod lock;
 pub mod memory;
 pub mod op;
 mod opened;
@@ -75,7 +76,6 @@ pub mod tool;
 pub mod tool_events;
 mod tools;
 pub mod topology;
-mod turn;
 mod watch;
 pub mod window;
 
