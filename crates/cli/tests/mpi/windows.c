@@ -275,15 +275,19 @@ static void together(void) {
   OK(MPI_Win_free(&win));
 }
 
-/* A rank dies while it has the lock that the others want. */
+/* A rank dies while it has the lock that the others want. They have told it before that they have left the
+ * barrier: who still waited there would be told there. */
 static void dies(void) {
   struct box box = make(ALLOCATED);
   if (me == 1) {
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, box.win));
     MPI_Barrier(MPI_COMM_WORLD);
+    for (int other = 1; other < ranks; other++)
+      OK(MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     raise(SIGKILL);
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_Send(NULL, 0, MPI_INT, 1, 5, MPI_COMM_WORLD));
   int code = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, box.win);
   CHECK(class_of(code) == MPI_ERR_PROC_ABORTED);
   printf("rank %d knows\n", me);
