@@ -6,7 +6,8 @@
 //! ways, chosen by its length:
 //!
 //! - **eager**: the bytes go along with the envelope, at once;
-//! - **single copy**: the envelope says where the bytes lie; the receiver reads them and says so;
+//! - **single copy**: the envelope says where the bytes lie; the receiver reads them, says where they go, so
+//!   that the sender writes some of them if it waits ([`crate::joint`]), and who copies the last says so;
 //! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
 //!   receiver asks for the rest, which then comes in packets.
 //!
@@ -23,6 +24,7 @@ mod moves;
 mod packet;
 mod queues;
 mod reach;
+mod single_copy;
 mod under_way;
 
 use std::collections::VecDeque;
@@ -35,6 +37,7 @@ use crate::transport::{Head, Transport};
 use flight::{Flights, State};
 use packet::{Packet, PacketKind};
 use queues::{Arrived, Body, Posted, Queues};
+use single_copy::{Pull, Push};
 
 pub use counters::Counters;
 pub use flight::{Flight, Landed};
@@ -93,7 +96,8 @@ pub struct Engine {
 /// What arrivals change: everything but the transport, which is busy handing them over.
 struct Matter {
     rank: u32,
-    reads_remotely: bool,
+    /// From how many bytes on messages are read from their sender's memory.
+    read_min: usize,
     queues: Queues,
     /// Of every rank the flight that it announced last, and ours for it if a receive has taken it: its
     /// first bytes follow at once, if they do.
@@ -105,6 +109,13 @@ struct Matter {
     /// Number of entries in all outboxes.
     waiting: usize,
     pulls: Vec<Pull>,
+    /// Those of them that wait for their sender, who copies the last pieces.
+    left_to_senders: Vec<Pull>,
+    pushes: Vec<Push>,
+    /// Whether senders are to copy some of what is read.
+    shares: bool,
+    /// Bytes of the shortest piece that an end of a message copies.
+    piece_min: usize,
     streams: Vec<Stream>,
     counters: Counters,
 }
@@ -120,15 +131,6 @@ enum Load {
     Words([u64; 2]),
     /// The bytes of a send, and its flight if that ends when they are in the transport's hands.
     Memory(Memory, Option<u32>),
-}
-
-/// A receive that reads from the sender's memory.
-struct Pull {
-    from: u32,
-    address: u64,
-    bytes: usize,
-    theirs: u32,
-    flight: u32,
 }
 
 /// A send whose bytes go in packets.
@@ -147,15 +149,16 @@ impl Engine {
         let rank = transport.rank();
         let ranks = transport.first() + transport.ranks();
         let packet_max = transport.packet_max();
-        let reads_remotely = transport.reads_remotely();
+        let eager_max = packet_max.min(transport.eager_max());
+        let read_min = transport.read_min();
         Self {
             first_max: transport.first_max().min(u32::MAX as usize),
-            eager_max: packet_max.min(transport.eager_max()),
+            eager_max,
             transport,
             scratch: Vec::new(),
             matter: Matter {
                 rank,
-                reads_remotely,
+                read_min,
                 queues: Queues::new(ranks),
                 announced: vec![(0, None); ranks as usize],
                 firsts: Vec::new(),
@@ -163,6 +166,10 @@ impl Engine {
                 outboxes: (0..ranks).map(|_| VecDeque::new()).collect(),
                 waiting: 0,
                 pulls: Vec::new(),
+                left_to_senders: Vec::new(),
+                pushes: Vec::new(),
+                shares: true,
+                piece_min: single_copy::piece_min(eager_max),
                 streams: Vec::new(),
                 counters: Counters::default(),
             },
@@ -336,7 +343,7 @@ impl Engine {
             (false, _) => {
                 matter.counters.announced.count(memory.bytes);
                 // Where nobody is to read it, the first bytes follow instead of an address.
-                let address = match matter.reads_remotely {
+                let address = match memory.bytes >= matter.read_min {
                     true => memory.readable_at(),
                     false => 0,
                 };
@@ -362,7 +369,7 @@ impl Engine {
     /// read them from here: they are on their way while its receiver asks for the rest.
     fn send_first(&mut self, to: u32, memory: Memory, flight: u32) {
         let matter = &mut self.matter;
-        let is_read = matter.reads_remotely && memory.readable_at() != 0;
+        let is_read = memory.bytes >= matter.read_min && memory.readable_at() != 0;
         if is_read || matter.waiting != 0 || self.first_max == 0 {
             return;
         }
@@ -613,7 +620,11 @@ impl Matter {
                 });
             }
             PacketKind::Data => self.flights.append(ours, body),
-            PacketKind::Done => self.flights.complete(ours),
+            PacketKind::Share => self.share(from, packet.word, packet::words_of(body)),
+            PacketKind::Done => {
+                self.left_to_senders.retain(|pull| pull.flight != ours);
+                self.flights.complete(ours);
+            }
         }
     }
 
@@ -655,7 +666,7 @@ impl Matter {
                 for (_, _, bytes) in self.firsts.extract_if(.., |first| is_of_it(first)) {
                     self.flights.append(flight, &bytes);
                 }
-                if self.reads_remotely && address != 0 {
+                if bytes >= self.read_min && address != 0 {
                     self.pulls.push(Pull {
                         from,
                         address,

@@ -21,6 +21,7 @@ mod greeting;
 mod group;
 pub mod handle;
 pub mod hint;
+pub mod joint;
 pub mod launcher;
 pub mod op;
 mod ops;

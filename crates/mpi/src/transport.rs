@@ -14,6 +14,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 pub use corecast_core::shelf::Shelf;
 
 use crate::error::{Class, Error, Result};
+use crate::joint::Joint;
 use crate::launcher::Launcher;
 
 /// The words before a packet's body; the layer above gives them their meaning. A pair goes from function to
@@ -157,9 +158,17 @@ pub trait Transport: Send {
         1
     }
 
-    /// Whether bytes may be read from another rank's memory by address, in one copy.
-    fn reads_remotely(&self) -> bool {
-        false
+    /// From how many bytes on messages are better read from their sender's memory by address, in one copy,
+    /// than sent; `usize::MAX` where none are.
+    fn read_min(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Where two ranks agree on which of them copies what of a long message from one to the other, in memory
+    /// that both see; nowhere if they do not copy together.
+    fn joints(&self, from: u32, to: u32) -> &[Joint] {
+        let _ = (from, to);
+        &[]
     }
 
     /// Reads `into.len()` bytes that lie at `address` in the memory of rank `from`. `false`: it is

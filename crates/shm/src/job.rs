@@ -15,7 +15,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// The first page.
 #[repr(C, align(64))]
@@ -24,12 +24,12 @@ pub struct FirstPage {
     version: AtomicU32,
     ranks: AtomicU32,
     cores: AtomicU32,
-    /// 1 if long messages should be read from their sender's memory.
-    single_copy: AtomicU32,
     /// Bytes of the segment's layout: what ranks take for windows lies behind.
     bytes: AtomicU64,
     /// Where nothing is taken yet; of the first world, as are all of the following.
     free: AtomicU64,
+    /// From how many bytes on messages should be read from their sender's memory.
+    read_min: AtomicU64,
     /// The last number that was dealt ([`FirstPage::ticket`]).
     ticket: AtomicU32,
     /// Worlds that were added.
@@ -61,10 +61,10 @@ const PRESENT: u32 = 1;
 const FINISHED: u32 = 2;
 
 impl FirstPage {
-    pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, single_copy_pays: bool) {
+    pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, read_min: usize) {
         self.bytes.store(bytes as u64, Ordering::Relaxed);
         self.free.store(bytes as u64, Ordering::Relaxed);
-        self.set_single_copy(single_copy_pays);
+        self.set_read_min(read_min);
         self.version.store(VERSION, Ordering::Relaxed);
         self.ranks.store(ranks, Ordering::Relaxed);
         self.cores.store(cores, Ordering::Relaxed);
@@ -130,13 +130,14 @@ impl FirstPage {
         self.cores.load(Ordering::Relaxed)
     }
 
-    pub fn set_single_copy(&self, pays: bool) {
-        self.single_copy.store(u32::from(pays), Ordering::Relaxed);
+    pub fn set_read_min(&self, bytes: usize) {
+        self.read_min.store(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Whether reading another rank's memory is faster than a stream of packets.
-    pub fn single_copy_pays(&self) -> bool {
-        self.single_copy.load(Ordering::Relaxed) == 1
+    /// From how many bytes on it is faster to read another rank's memory than to stream packets;
+    /// `usize::MAX`: never.
+    pub fn read_min(&self) -> usize {
+        self.read_min.load(Ordering::Relaxed) as usize
     }
 
     /// Whether all must end.
@@ -201,7 +202,7 @@ mod tests {
         // SAFETY: a fresh page is all zeros, and it holds atomics only.
         let job: FirstPage = unsafe { std::mem::zeroed() };
         assert_eq!(job.ranks(), Err("it is another file"));
-        job.begin((3, 4096), 2, true);
+        job.begin((3, 4096), 2, 1 << 17);
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
         assert_eq!((job.take(8192), job.take(1)), (4096, 12288));
         assert_eq!(job.bytes(), 4096);

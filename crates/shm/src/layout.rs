@@ -2,6 +2,7 @@
 //! Where what lies in a segment.
 #![forbid(unsafe_code)]
 
+use corecast_mpi::joint::{JOINTS, Joint};
 use corecast_mpi::transport::BOARD_SHARES;
 
 use crate::boards;
@@ -12,6 +13,9 @@ use crate::shelf::SHELF_BYTES;
 
 /// Most ranks of a segment: every pair has a ring.
 pub const RANKS_MAX: u32 = 1024;
+
+/// Bytes of what two ranks agree on about messages from one to the other, behind their ring.
+pub const JOINTS_BYTES: usize = JOINTS * size_of::<Joint>();
 
 const PAGE: usize = 4096;
 
@@ -68,7 +72,7 @@ impl Layout {
         let count = ranks as usize;
         let pool_bytes = ring::pool_bytes(ranks, room.pools_bytes());
         let board_bytes = room.board_bytes(ranks);
-        let ring_bytes = CONTROL_BYTES + SLOTS_BYTES + pool_bytes;
+        let ring_bytes = CONTROL_BYTES + SLOTS_BYTES + pool_bytes + JOINTS_BYTES;
         let first_ring = (JOB_BYTES + count * RANK_BYTES).next_multiple_of(PAGE);
         let first_board = (first_ring + count * count * ring_bytes).next_multiple_of(PAGE);
         Self {
@@ -123,6 +127,11 @@ impl Layout {
     pub const fn ring(&self, from: u32, to: u32) -> usize {
         let pair = to as usize * self.ranks as usize + from as usize;
         self.first_ring + pair * self.ring_bytes
+    }
+
+    /// Where the two ranks of a ring agree on who copies what.
+    pub const fn joints(&self, from: u32, to: u32) -> usize {
+        self.ring(from, to) + self.ring_bytes - JOINTS_BYTES
     }
 
     pub const fn board(&self, rank: u32) -> usize {

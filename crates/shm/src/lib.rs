@@ -74,6 +74,8 @@ mod shelf;
 #[cfg(not(loom))]
 mod single_copy;
 mod sync;
+#[cfg(not(loom))]
+mod trial;
 mod turn;
 #[cfg(not(loom))]
 mod variables;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use corecast_mpi::joint::{JOINTS, Joint};
 use corecast_mpi::launcher::Launcher;
 use corecast_mpi::transport::{Boards, Head, Rests, SharedMemory, Transport};
 use corecast_mpi::{Class, Error, Result};
@@ -58,7 +59,7 @@ pub struct Port {
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     boards: SharedBoards,
-    reads_remotely: bool,
+    read_min: usize,
     reaches_memory: bool,
     wait: Patience,
     rests: Rests,
@@ -124,7 +125,7 @@ impl Port {
                 barrier,
                 share_cores,
             ),
-            reads_remotely: false,
+            read_min: usize::MAX,
             reaches_memory: false,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
             rests: Rests::default(),
@@ -139,7 +140,9 @@ impl Port {
         let entered = port.member(rank).enter(std::process::id());
         entered.map_err(|state| ShmError::Taken { rank, state })?;
         port.reaches_memory = single_copy::is_possible() && single_copy::permit();
-        port.reads_remotely = port.job().single_copy_pays() && port.reaches_memory;
+        if port.reaches_memory {
+            port.read_min = port.job().read_min();
+        }
         Ok(port)
     }
 
@@ -488,8 +491,19 @@ impl Transport for Port {
         self.spins.max(1)
     }
 
-    fn reads_remotely(&self) -> bool {
-        self.reads_remotely
+    fn read_min(&self) -> usize {
+        self.read_min
+    }
+
+    fn joints(&self, from: u32, to: u32) -> &[Joint] {
+        let is_ours = |rank| (self.first..self.first + self.ranks).contains(&rank);
+        // Where cores are shared the other end seldom has one at the same time.
+        if self.boards.share_cores() || !is_ours(from) || !is_ours(to) {
+            return &[];
+        }
+        let offset = self.layout.joints(from - self.first, to - self.first);
+        // SAFETY: they lie there, and hold atomics only.
+        unsafe { self.map.at::<[Joint; JOINTS]>(offset) }
     }
 
     fn read(&mut self, from: u32, address: u64, into: &mut [u8]) -> bool {

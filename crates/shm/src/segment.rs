@@ -19,7 +19,7 @@ use crate::job::{FirstPage, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
-use crate::single_copy;
+use crate::trial;
 use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 use crate::worlds::{self, DIRECTORY_BYTES, WORLDS_MAX};
 
@@ -63,6 +63,24 @@ impl Segment {
     /// # Errors
     /// [`ShmError::Ranks`], or [`ShmError::Memory`] where the system gives none.
     pub fn create(ranks: u32) -> Result<Self, ShmError> {
+        let segment = Self::untried(ranks)?;
+        if ranks > 1 {
+            segment.set_read_min(trial::read_min(ranks));
+        }
+        Ok(segment)
+    }
+
+    /// From how many bytes on messages are read from their sender's memory, where that is permitted, instead
+    /// of what was found out; for ranks that attach from now on. `usize::MAX`: none.
+    pub fn set_read_min(&self, bytes: usize) {
+        self.job().set_read_min(bytes);
+    }
+
+    /// A segment whose ranks read no messages, unless they are told to.
+    ///
+    /// # Errors
+    /// As [`Segment::create`].
+    pub(crate) fn untried(ranks: u32) -> Result<Self, ShmError> {
         if ranks == 0 || ranks > RANKS_MAX {
             let max = RANKS_MAX;
             return Err(ShmError::Ranks { ranks, max });
@@ -74,11 +92,8 @@ impl Segment {
             Some(Ok(segment)) => segment,
             _ => Self::of(Layout::new(ranks, Room::Scarce))?,
         };
-        segment.job().begin(
-            (ranks, segment.layout.bytes),
-            cores(),
-            ranks > 1 && single_copy::pays(),
-        );
+        let bytes = segment.layout.bytes;
+        segment.job().begin((ranks, bytes), cores(), usize::MAX);
         Ok(segment)
     }
 
@@ -93,7 +108,7 @@ impl Segment {
         }
         let segment = Self::of(Layout::clocked(ranks))?;
         let bytes = segment.layout.bytes;
-        segment.job().begin((ranks, bytes), cores(), false);
+        segment.job().begin((ranks, bytes), cores(), usize::MAX);
         for rank in 0..ranks {
             segment.mailbox(rank).begin(terms);
         }
@@ -147,12 +162,6 @@ impl Segment {
             directory: None,
             pipe: None,
         })
-    }
-
-    /// Decides whether long messages are read from their sender's memory, where that is permitted,
-    /// instead of what was measured; before ranks attach.
-    pub fn set_single_copy(&self, is_wanted: bool) {
-        self.job().set_single_copy(is_wanted);
     }
 
     /// Lets ranks ask; from now on processes that are started get the way to do so.
@@ -251,8 +260,8 @@ impl Segment {
         let place = (world.start + greeting_start as u64, greeting.len() as u64);
         job.join(first, place, world.start + own);
         let first_job = self.job();
-        let pays = first_job.single_copy_pays();
-        job.begin((ranks, layout.bytes), first_job.cores(), pays);
+        let read_min = first_job.read_min();
+        job.begin((ranks, layout.bytes), first_job.cores(), read_min);
         let at = place.0 as libc::off_t;
         // SAFETY: the bytes are there.
         let written = unsafe {

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Reading and writing another rank's memory: whether it is permitted, and whether it pays.
-//!
-//! `process_vm_readv` copies once where a stream of packets copies twice, but the system finds and
-//! pins the other process' pages for it, which on some machines (virtual ones above all) takes
-//! longer than the second copy, which another core makes meanwhile.
+//! Reading and writing another rank's memory, and whether it is permitted. Whether it pays [`crate::trial`]
+//! finds out.
 
 use std::io;
 use std::sync::OnceLock;
-use std::time::Instant;
 
-/// Bytes of the copies by which both ways are compared.
-const TRIAL: usize = 256 << 10;
-const TRIALS: usize = 5;
-/// A stream is about as fast as this share of a plain copy: two copies at once, from and to the
-/// same cache.
-const STREAM_SHARE: f64 = 0.6;
-/// 0 or 1 decides instead.
+/// 0: neither is done; 1: all long messages are read.
 pub const SINGLE_COPY: &str = "CORECAST_SINGLE_COPY";
 
 /// Reads bytes at `address` in the memory of a process; `false`: it is not possible.
@@ -74,37 +64,6 @@ pub fn is_possible() -> bool {
         let is_forbidden = std::env::var(SINGLE_COPY).is_ok_and(|wanted| wanted == "0");
         !is_forbidden && read(std::process::id(), from.as_ptr() as u64, &mut into)
     })
-}
-
-/// Whether long messages are read from their sender's memory: what the environment says, else
-/// whether it is faster here than a stream. It is found out once in a process: the launcher asks for
-/// all ranks.
-pub fn pays() -> bool {
-    static PAYS: OnceLock<bool> = OnceLock::new();
-    *PAYS.get_or_init(find_out)
-}
-
-fn find_out() -> bool {
-    match std::env::var(SINGLE_COPY).as_deref() {
-        Ok("0") => return false,
-        Ok("1") => return true,
-        _ => {}
-    }
-    let (from, mut into) = (vec![1_u8; TRIAL], vec![0_u8; TRIAL]);
-    let pid = std::process::id();
-    let address = from.as_ptr() as u64;
-    let mut best = [f64::INFINITY; 2];
-    for _ in 0..TRIALS {
-        let start = Instant::now();
-        into.copy_from_slice(std::hint::black_box(&from));
-        best[0] = best[0].min(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        if !read(pid, address, std::hint::black_box(&mut into)) {
-            return false;
-        }
-        best[1] = best[1].min(start.elapsed().as_secs_f64());
-    }
-    best[1] * STREAM_SHARE < best[0]
 }
 
 /// Lets the other ranks read this process' memory, where the system's policy leaves it to a process

@@ -246,7 +246,7 @@ proptest! {
     ) {
         LazyLock::force(&ALL);
         let segment = Segment::create(ranks).expect("memory for a few ranks");
-        segment.set_single_copy(is_read);
+        segment.set_read_min(if is_read { 0 } else { usize::MAX });
         let received: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = (0..ranks)
                 .map(|rank| {
@@ -313,14 +313,14 @@ fn a_rank_may_send_itself_what_lies_in_the_same_memory() {
 fn memory_is_not_read_where_first_bytes_may_follow() {
     const BYTES: usize = 100_000;
     let segment = Segment::create(2).expect("memory for two ranks");
-    let engine = |rank, reads| {
-        segment.set_single_copy(reads);
+    let engine = |rank, read_min| {
+        segment.set_read_min(read_min);
         Engine::new(Box::new(
             Port::on(&segment, rank).expect("the rank is free"),
         ))
     };
     // Ranks may differ in it: each has seen for itself whether it works.
-    let (mut sender, mut receiver) = (engine(0, false), engine(1, true));
+    let (mut sender, mut receiver) = (engine(0, usize::MAX), engine(1, 0));
     let (mut message, mut got) = (contents(1, BYTES), vec![0; BYTES]);
     // SAFETY: both live until the end of the test.
     let (from, into) = unsafe {

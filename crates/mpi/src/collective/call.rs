@@ -9,7 +9,7 @@ use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
 use super::cache::{Shape, say};
 use super::check::Check;
-use super::choose::Hardware;
+use super::choose::{Copies, Hardware};
 use super::lane::Lane;
 use super::lines::Lines;
 use super::persistent::Persistent;
@@ -181,6 +181,19 @@ fn boards_of(process: &mut Process, comm: CommId) -> Result<(&mut Lane, &mut dyn
 }
 
 #[cold]
+/// How messages of so many bytes are copied.
+fn copies(process: &mut Process, bytes: usize) -> Copies {
+    let transport = process.engine.transport();
+    if bytes <= PAGE || bytes < transport.read_min() {
+        return Copies::Twice;
+    }
+    let share_cores = transport.boards().is_some_and(|it| it.share_cores());
+    match share_cores {
+        true => Copies::OnceInTurns,
+        false => Copies::Once,
+    }
+}
+
 fn gone() -> Error {
     Error::new(Class::Comm, "the communicator was freed meanwhile")
 }
@@ -351,7 +364,7 @@ impl Call {
             return Ok(None);
         };
         let bytes = self.block_bytes()?;
-        let reads_remotely = bytes > PAGE && process.engine.transport().reads_remotely();
+        let copies = copies(process, bytes);
         let comm = process.comm(self.comm)?;
         let Some(lane) = &comm.collectives.lane else {
             return Ok(None);
@@ -368,7 +381,7 @@ impl Call {
             return Ok(None);
         }
         let size = (lane.ranks(), bytes);
-        if !settings.goes_through_boards(collective, size, reads_remotely) {
+        if !settings.goes_through_boards(collective, size, copies) {
             return Ok(None);
         }
         let (slot_bytes, is_reproducible) = (lane.slot_bytes(), settings.is_reproducible);

@@ -17,7 +17,8 @@ pub struct Counters {
     pub to_self: Traffic,
     /// Of the announced ones those whose receiver asked for packets.
     pub streamed: Traffic,
-    /// Messages that this rank has read from their sender's memory.
+    /// Messages that came in one copy: this rank has read them from their sender's memory, or their sender
+    /// has written some of them to this rank's.
     pub read: Traffic,
     /// Messages that have come, or were announced.
     pub arrived: u64,
@@ -103,9 +104,9 @@ impl Engine {
         self.eager_max
     }
 
-    /// Whether longer ones are read from the sender's memory.
+    /// From how many bytes on messages are read from the sender's memory; `usize::MAX` if none are.
     #[must_use]
-    pub fn reads_remotely(&self) -> bool {
-        self.matter.reads_remotely
+    pub fn read_min(&self) -> usize {
+        self.matter.read_min
     }
 }

@@ -126,6 +126,26 @@ impl Memory {
         unsafe { std::slice::from_raw_parts_mut(self.address, self.bytes) }
     }
 
+    /// Bytes of what lies in one piece.
+    ///
+    /// # Safety
+    /// As for [`Memory::bytes`], of these bytes alone.
+    pub(super) unsafe fn piece<'a>(self, range: Range<usize>) -> &'a [u8] {
+        debug_assert!(range.end <= self.bytes, "a piece of it");
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(self.start().add(range.start), range.len()) }
+    }
+
+    /// As above, to be written.
+    ///
+    /// # Safety
+    /// As for [`Memory::bytes_mut`], of these bytes alone.
+    pub(super) unsafe fn piece_mut<'a>(self, range: Range<usize>) -> &'a mut [u8] {
+        debug_assert!(range.end <= self.bytes, "a piece of it");
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start().add(range.start), range.len()) }
+    }
+
     /// The bytes of a range, where they lie, or packed into `scratch`.
     ///
     /// # Safety

@@ -1,58 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What goes on without a call: packets that waited for room, bytes that are read from others, and those
+//! What goes on without a call: packets that waited for room, and bytes
 //! that others have asked for.
 
 use super::packet::{self, Packet, PacketKind};
-use super::{Engine, Load, Memory, Pull, Stream};
+use super::{Engine, Load, Stream};
 
 impl Engine {
     /// Moves what waits.
     pub(super) fn follow_up(&mut self) -> bool {
         let mut has_moved = self.pull();
+        has_moved |= self.push();
         has_moved |= self.stream();
         has_moved | self.flush()
-    }
-
-    /// Reads what lies in the memory of others.
-    fn pull(&mut self) -> bool {
-        let has_some = !self.matter.pulls.is_empty();
-        for pull in std::mem::take(&mut self.matter.pulls) {
-            let memory = self.matter.flights.memory(pull.flight);
-            let bytes = pull.bytes.min(memory.bytes);
-            if !self.read(&pull, memory.prefix(bytes)) {
-                // It was possible a moment ago; from now on bytes are sent.
-                self.matter.reads_remotely = false;
-                self.matter.ask(pull.from, pull.theirs, pull.flight);
-                continue;
-            }
-            self.matter.counters.read.count(bytes);
-            self.matter.flights.complete(pull.flight);
-            let packet = Packet::control(PacketKind::Done, u64::from(pull.theirs));
-            self.matter.push(pull.from, packet, Load::None);
-        }
-        has_some
-    }
-
-    /// Reads bytes from the memory of another rank; `false`: that is not possible.
-    fn read(&mut self, pull: &Pull, memory: Memory) -> bool {
-        if !memory.is_apart() {
-            // SAFETY: who receives vouches for the memory.
-            let into = unsafe { memory.bytes_mut() };
-            return self.transport.read(pull.from, pull.address, into);
-        }
-        let packet = self.transport.stream_packet(0);
-        self.scratch.resize(packet, 0);
-        (0..memory.bytes).step_by(packet).all(|offset| {
-            let bytes = packet.min(memory.bytes - offset);
-            let into = &mut self.scratch[..bytes];
-            let address = pull.address + offset as u64;
-            let is_read = self.transport.read(pull.from, address, into);
-            if is_read {
-                // SAFETY: who receives vouches for the memory.
-                unsafe { memory.put(offset, into) };
-            }
-            is_read
-        })
     }
 
     /// Sends further packets of streams, as long as there is room.

@@ -30,7 +30,11 @@ pub enum PacketKind {
     Ask,
     /// Some of the bytes that the receiver (word 1: its flight) has asked for, in order.
     Data,
-    /// The sender's flight (word 1) is complete.
+    /// The other end may copy, too: its flight below, that of who asks above. The body says where the
+    /// receiver's bytes go, and which copy this is ([`crate::joint`]); address 0: the sender cannot write
+    /// there, and the receiver is to read all.
+    Share,
+    /// The other end's flight (word 1) is complete.
     Done,
 }
 
@@ -86,6 +90,7 @@ impl Packet {
             3 => PacketKind::First,
             4 => PacketKind::Ask,
             5 => PacketKind::Data,
+            6 => PacketKind::Share,
             _ => PacketKind::Done,
         };
         Self {
@@ -110,6 +115,7 @@ pub fn packet_words(word: u64) -> String {
         PacketKind::First => return "the first bytes of a long message".to_owned(),
         PacketKind::Ask => return "asking for a long message".to_owned(),
         PacketKind::Data => return "bytes of a long message".to_owned(),
+        PacketKind::Share => return "copying a long message together".to_owned(),
         PacketKind::Done => return "telling that a message is complete".to_owned(),
     };
     format!("{what}, tag {tag} in context {context}")
@@ -148,6 +154,7 @@ mod tests {
             PacketKind::First,
             PacketKind::Ask,
             PacketKind::Data,
+            PacketKind::Share,
             PacketKind::Done,
         ] {
             let packet = Packet {

@@ -35,7 +35,10 @@ impl Engine {
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         let matter = &self.matter;
-        matter.waiting == 0 && matter.streams.is_empty() && matter.pulls.is_empty()
+        matter.waiting == 0
+            && matter.streams.is_empty()
+            && matter.pulls.is_empty()
+            && matter.pushes.is_empty()
     }
 
     /// As [`Engine::is_quiet`], of what is on its way to or from these ranks.
@@ -47,5 +50,6 @@ impl Engine {
         ranks.iter().all(is_quiet)
             && !matter.streams.iter().any(|stream| is_theirs(stream.to))
             && !matter.pulls.iter().any(|pull| is_theirs(pull.from))
+            && !matter.pushes.iter().any(|push| is_theirs(push.to))
     }
 }

@@ -109,7 +109,7 @@ static ROWS: [Row; 21] = {
         row(
             "messages_read",
             Counter,
-            "messages that this rank has read from their senders' memory, in one copy",
+            "messages that came in one copy, read from their sender's memory or written by it",
             |it| it.engine.counters().read.messages,
         ),
         row("bytes_read", Counter, "bytes of these messages", |it| {

@@ -146,7 +146,9 @@ impl Control {
             Self::EagerMax => {
                 "bytes of the longest message that goes along with its envelope".to_owned()
             }
-            Self::SingleCopy => "1: longer messages are read from the sender's memory".to_owned(),
+            Self::SingleCopy => {
+                "1: long messages are copied once, from memory to memory".to_owned()
+            }
         }
     }
 
@@ -167,7 +169,7 @@ impl Control {
             }
             Self::SingleCopy => {
                 let mpi = Entered::enter();
-                let reads = mpi.is_some_and(|mpi| mpi.process.engine.reads_remotely());
+                let reads = mpi.is_some_and(|mpi| mpi.process.engine.read_min() < usize::MAX);
                 Value::Number(reads.into())
             }
         }

@@ -21,13 +21,15 @@ use crate::pt2pt::packed;
 
 /// From so many bytes on memory of the program is written by address where that is possible: a request
 /// that holds them takes several times as long, because the system has to give memory for it at both ends.
-/// Of less the system's call takes longer than a message to an owner who waits in the library.
+/// Of less the system's call takes longer than a message to an owner who waits in the library, unless
+/// messages go by such calls themselves.
 const FAR_PUT_MIN: usize = 128 << 10;
 /// From so many bytes on it is read by address, where that pays for messages, too: a reply goes right from
 /// one memory to the other.
 const FAR_GET_MIN: usize = 32 << 10;
 /// From so many bytes on it is written by address while the other rank has not answered what was asked of
-/// it before: of many such messages in a row each takes new memory of the system.
+/// it before: of many such messages in a row each takes new memory of the system. And where messages of that
+/// length are copied once.
 const FAR_NEXT_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
@@ -331,8 +333,9 @@ impl Process {
             unsafe { here.scatter(&reach.place, data.bytes()) };
             return Ok(());
         }
-        let pays =
-            bytes >= FAR_PUT_MIN || (bytes >= FAR_NEXT_MIN && self.win(win)?.is_asked(reach.rank));
+        let is_copied_once = bytes >= self.engine.transport().read_min();
+        let pays = bytes >= FAR_PUT_MIN
+            || bytes >= FAR_NEXT_MIN && (is_copied_once || self.win(win)?.is_asked(reach.rank));
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Data::There(memory)) = (far, &data) {
             let to = self.win(win)?.world(reach.rank);
@@ -389,7 +392,7 @@ impl Process {
             }
             return Ok(None);
         }
-        let pays = bytes >= FAR_GET_MIN && self.engine.transport().reads_remotely();
+        let pays = bytes >= FAR_GET_MIN && bytes >= self.engine.transport().read_min();
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Some(memory)) = (far, there(buffer, &ty)?) {
             let from = self.win(win)?.world(reach.rank);

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use corecast_mpi::joint::{JOINTS, Joint};
 use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, SharedMemory, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
 
@@ -42,6 +43,7 @@ pub struct Shared {
     ranks: u32,
     /// By sender and receiver.
     queues: Vec<Queue>,
+    joints: Vec<[Joint; JOINTS]>,
     lines: Vec<Vec<Line>>,
     data: Vec<Data>,
     /// What windows lie in.
@@ -56,6 +58,8 @@ pub struct Memory {
     has_boards: bool,
     /// Whether ranks reach each other's memory by address: all of them are in one process.
     is_near: bool,
+    /// Whether that sometimes fails.
+    refuses: bool,
 }
 
 impl Boards for Memory {
@@ -171,8 +175,18 @@ impl Transport for Memory {
         }
     }
 
-    fn reads_remotely(&self) -> bool {
-        self.is_near
+    fn read_min(&self) -> usize {
+        match self.is_near {
+            true => 0,
+            false => usize::MAX,
+        }
+    }
+
+    fn joints(&self, from: u32, to: u32) -> &[Joint] {
+        match self.is_near {
+            true => &self.shared.joints[(from * self.shared.ranks + to) as usize],
+            false => &[],
+        }
     }
 
     fn reaches_memory(&self) -> bool {
@@ -180,6 +194,9 @@ impl Transport for Memory {
     }
 
     fn read(&mut self, _from: u32, address: u64, into: &mut [u8]) -> bool {
+        if self.refuses && self.random(4) == 0 {
+            return false;
+        }
         let address = std::ptr::with_exposed_provenance::<u8>(address as usize);
         // SAFETY: the other rank has said that it may be read, and it is of this process.
         unsafe { address.copy_to_nonoverlapping(into.as_mut_ptr(), into.len()) };
@@ -187,10 +204,17 @@ impl Transport for Memory {
     }
 
     unsafe fn write(&mut self, _to: u32, address: u64, from: &[u8]) -> bool {
+        let is_refused = self.refuses && self.random(4) == 0;
+        // Some of them may be there.
+        let from = if is_refused {
+            &from[..from.len() / 2]
+        } else {
+            from
+        };
         let address = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: as in `read`.
         unsafe { address.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
-        true
+        !is_refused
     }
 
     fn shared_memory(&mut self) -> Option<&mut dyn SharedMemory> {
@@ -215,6 +239,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
     let shared = Arc::new(Shared {
         ranks,
         queues: (0..ranks * ranks).map(|_| Queue::default()).collect(),
+        joints: (0..ranks * ranks).map(|_| Default::default()).collect(),
         lines: (0..ranks).map(|_| lines()).collect(),
         data: (0..ranks).map(|_| Data(UnsafeCell::new(data()))).collect(),
         given: Mutex::default(),
@@ -226,6 +251,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
             random: seed.wrapping_mul(31).wrapping_add(u64::from(rank)),
             has_boards: seed.is_multiple_of(2),
             is_near: seed % 3 == 2,
+            refuses: seed % 5 == 2,
         })
         .collect()
 }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether single copy pays, found out by messages.
+//!
+//! Bytes that are read from another process, or written there, are copied once where a stream of packets
+//! copies them twice; but the system finds and pins the other's pages, which on some machines (virtual
+//! ones above all) takes longer than the second copy. So the launcher sends a few messages both ways,
+//! between two threads on two cores, or on one where ranks share cores, and ranks do what was faster.
+
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast_mpi::{Engine, Flight, Landed, Memory, Mode, Result};
+
+use crate::clocked::run_on;
+use crate::error::ShmError;
+use crate::port::Port;
+use crate::segment::{Segment, cores};
+use crate::single_copy::{self, SINGLE_COPY};
+
+/// Lengths of the messages, in bytes.
+const LENGTHS: [usize; 3] = [32 << 10, 128 << 10, 1 << 20];
+/// Messages of each length and way; the fastest counts, since all else makes them slower.
+const TRIALS: usize = 6;
+/// Nobody waits longer for the answer: what has been seen by then decides.
+const LONGEST: Duration = Duration::from_millis(20);
+/// Single copy is to take at most this share of the other's time.
+const MARGIN: f64 = 0.95;
+
+/// Tags of the messages: others follow, or not.
+const MORE: i32 = 0;
+const LAST: i32 = 1;
+
+/// From how many bytes on messages of so many ranks are better read from their sender's memory: what the
+/// environment says, else what is faster here, found out once in a process.
+pub fn read_min(ranks: u32) -> usize {
+    static READ_MIN: [OnceLock<usize>; 2] = [const { OnceLock::new() }; 2];
+    match std::env::var(SINGLE_COPY).as_deref() {
+        Ok("0") => return usize::MAX,
+        Ok("1") => return 0,
+        _ => {}
+    }
+    let share_cores = ranks > cores();
+    *READ_MIN[usize::from(share_cores)].get_or_init(|| {
+        if !single_copy::is_possible() || !single_copy::permit() {
+            return usize::MAX;
+        }
+        // Who has no memory for it has none for the ranks, and is told then.
+        find_out(share_cores).map_or(usize::MAX, |seen| decide(&seen))
+    })
+}
+
+/// How long a message of each length took to and fro, in packets and in one copy, at the least; in seconds.
+type Seen = [[f64; 2]; LENGTHS.len()];
+
+const UNSEEN: Seen = [[f64::INFINITY; 2]; LENGTHS.len()];
+
+/// The shortest length from which on all that were seen are faster in one copy.
+fn decide(seen: &Seen) -> usize {
+    let seen = LENGTHS.into_iter().zip(seen);
+    let seen: Vec<_> = seen.filter(|(_, times)| times[0].is_finite()).collect();
+    let pays = |(_, times): &&(usize, &[f64; 2])| times[1] < times[0] * MARGIN;
+    let paying = seen.iter().rev().take_while(pays);
+    paying.last().map_or(usize::MAX, |&(length, _)| length)
+}
+
+fn find_out(share_cores: bool) -> std::result::Result<Seen, ShmError> {
+    let (streams, reads) = (Segment::untried(2)?, Segment::untried(2)?);
+    reads.set_read_min(0);
+    let ends = |rank| {
+        let on = |segment| Ok(Engine::new(Box::new(Port::on(segment, rank)?)));
+        Ok::<_, ShmError>([on(&streams)?, on(&reads)?])
+    };
+    let (mut one, mut other) = (ends(0)?, ends(1)?);
+    let [here, there] = places(share_cores);
+    // Threads of their own, so that the process stays where it may run.
+    Ok(thread::scope(|scope| {
+        scope.spawn(move || {
+            there.into_iter().for_each(run_on);
+            answer(&mut other)
+        });
+        let seen = scope.spawn(move || {
+            here.into_iter().for_each(run_on);
+            send_all(&mut one)
+        });
+        seen.join().map_or(UNSEEN, |seen| seen.unwrap_or(UNSEEN))
+    }))
+}
+
+/// Where two ranks are.
+fn places(share_cores: bool) -> [Option<u32>; 2] {
+    let mut processors = processors();
+    let first = processors.next();
+    match share_cores {
+        true => [first; 2],
+        false => [first, processors.next()],
+    }
+}
+
+/// Processors that this process may run on.
+fn processors() -> impl Iterator<Item = u32> {
+    // SAFETY: all zeros is an empty set, which the call fills.
+    let allowed = unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut allowed);
+        allowed
+    };
+    // SAFETY: the number is less than the set's size.
+    (0..libc::CPU_SETSIZE as u32)
+        .filter(move |&it| unsafe { libc::CPU_ISSET(it as usize, &allowed) })
+}
+
+/// Sends messages of all lengths both ways, and times them until they are back.
+fn send_all(engines: &mut [Engine; 2]) -> Result<Seen> {
+    let begin = Instant::now();
+    let mut buffers = Buffers::new();
+    let mut seen = UNSEEN;
+    let turns = TRIALS * LENGTHS.len();
+    for turn in 0..turns {
+        let length = turn / TRIALS;
+        let is_over = turn + 1 == turns || begin.elapsed() > LONGEST;
+        let tag = if is_over { LAST } else { MORE };
+        for (seen, engine) in seen[length].iter_mut().zip(engines.iter_mut()) {
+            let start = Instant::now();
+            send(engine, 1, tag, buffers.out(LENGTHS[length]))?;
+            receive(engine, 1, buffers.back())?;
+            *seen = seen.min(start.elapsed().as_secs_f64());
+        }
+        if is_over {
+            break;
+        }
+    }
+    Ok(seen)
+}
+
+/// Sends back what comes.
+fn answer(engines: &mut [Engine; 2]) -> Result<()> {
+    let mut buffers = Buffers::new();
+    let mut is_over = false;
+    while !is_over {
+        for engine in engines.iter_mut() {
+            let landed = receive(engine, 0, buffers.back())?;
+            send(engine, 0, landed.tag, buffers.out(landed.bytes))?;
+            is_over = landed.tag == LAST;
+        }
+    }
+    Ok(())
+}
+
+/// What is sent, and where it comes back, as long as the longest message.
+struct Buffers([Vec<u8>; 2]);
+
+impl Buffers {
+    /// With memory that is there: nobody waits for it in the first message.
+    fn new() -> Self {
+        Self([(); 2].map(|()| vec![1; LENGTHS[LENGTHS.len() - 1]]))
+    }
+
+    fn out(&mut self, bytes: usize) -> Memory {
+        // SAFETY: it has as many, and lives until the message is complete, which is waited for.
+        unsafe { Memory::new(self.0[0].as_mut_ptr(), bytes) }
+    }
+
+    fn back(&mut self) -> Memory {
+        // SAFETY: as above.
+        unsafe { Memory::new(self.0[1].as_mut_ptr(), self.0[1].len()) }
+    }
+}
+
+fn send(engine: &mut Engine, to: u32, tag: i32, memory: Memory) -> Result<()> {
+    match engine.send(0, to, tag, memory, Mode::Standard)? {
+        Some(flight) => complete(engine, flight).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn receive(engine: &mut Engine, from: u32, memory: Memory) -> Result<Landed> {
+    let flight = engine.recv(0, Some(from), None, memory)?;
+    complete(engine, flight)
+}
+
+fn complete(engine: &mut Engine, flight: Flight) -> Result<Landed> {
+    let mut calls = 0;
+    while engine.landed(&flight).is_none() {
+        calls = if engine.progress()? { 0 } else { calls + 1 };
+        engine.transport().idle(calls)?;
+    }
+    Ok(engine.release(flight))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_copy_is_for_lengths_from_which_on_it_is_faster() {
+        let (quick, slow, unseen) = ([2.0, 1.0], [1.0, 2.0], [f64::INFINITY; 2]);
+        let [short, middle, long] = LENGTHS;
+        for (seen, expected) in [
+            ([quick, quick, quick], short),
+            ([slow, quick, quick], middle),
+            ([quick, slow, quick], long),
+            ([quick, quick, slow], usize::MAX),
+            ([slow, quick, unseen], middle),
+            ([unseen; 3], usize::MAX),
+            ([[1.0, 0.99]; 3], usize::MAX),
+        ] {
+            assert_eq!(decide(&seen), expected, "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn both_ways_are_tried_on_two_cores_and_on_one() {
+        for share_cores in [false, true] {
+            let seen = find_out(share_cores).expect("memory for two ranks");
+            assert!(seen[0].iter().all(|time| time.is_finite()), "{seen:?}");
+        }
+    }
+}
