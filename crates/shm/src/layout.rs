@@ -26,9 +26,12 @@ pub enum Room {
     Ample,
     /// Little.
     Scarce,
+    /// So little that the same is soon used again, in a segment to which no other process attaches.
+    Trial,
 }
 
 impl Room {
+    /// Those of processes, which tell them by the segment's size.
     pub const ALL: [Self; 2] = [Self::Ample, Self::Scarce];
 
     /// Most bytes of all rings' pools together, if there are not very many.
@@ -36,6 +39,7 @@ impl Room {
         match self {
             Self::Ample => 512 << 20,
             Self::Scarce => 16 << 20,
+            Self::Trial => 1 << 20,
         }
     }
 

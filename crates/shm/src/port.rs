@@ -60,6 +60,8 @@ pub struct Port {
     receivers: Vec<Receiver>,
     boards: SharedBoards,
     read_min: usize,
+    /// Where cores are shared the other end of a message seldom has one at the same time.
+    copies_alone: bool,
     reaches_memory: bool,
     wait: Patience,
     rests: Rests,
@@ -126,6 +128,7 @@ impl Port {
                 share_cores,
             ),
             read_min: usize::MAX,
+            copies_alone: share_cores,
             reaches_memory: false,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
             rests: Rests::default(),
@@ -144,6 +147,12 @@ impl Port {
             port.read_min = port.job().read_min();
         }
         Ok(port)
+    }
+
+    /// The same end; of what is copied once the other end copies nothing.
+    pub(crate) fn that_copies_alone(mut self) -> Self {
+        self.copies_alone = true;
+        self
     }
 
     pub(crate) fn set_program(&mut self, program: u32) {
@@ -497,8 +506,7 @@ impl Transport for Port {
 
     fn joints(&self, from: u32, to: u32) -> &[Joint] {
         let is_ours = |rank| (self.first..self.first + self.ranks).contains(&rank);
-        // Where cores are shared the other end seldom has one at the same time.
-        if self.boards.share_cores() || !is_ours(from) || !is_ours(to) {
+        if self.copies_alone || !is_ours(from) || !is_ours(to) {
             return &[];
         }
         let offset = self.layout.joints(from - self.first, to - self.first);

@@ -63,7 +63,17 @@ impl Segment {
     /// # Errors
     /// [`ShmError::Ranks`], or [`ShmError::Memory`] where the system gives none.
     pub fn create(ranks: u32) -> Result<Self, ShmError> {
-        let segment = Self::untried(ranks)?;
+        if ranks == 0 || ranks > RANKS_MAX {
+            let max = RANKS_MAX;
+            return Err(ShmError::Ranks { ranks, max });
+        }
+        let ample = Layout::new(ranks, Room::Ample);
+        let is_ample = memory().is_none_or(|bytes| ample.used_bytes() <= bytes / MEMORY_SHARE);
+        let ample = is_ample.then(|| Self::begun(ample));
+        let segment = match ample {
+            Some(Ok(segment)) => segment,
+            _ => Self::begun(Layout::new(ranks, Room::Scarce))?,
+        };
         if ranks > 1 {
             segment.set_read_min(trial::read_min(ranks));
         }
@@ -76,24 +86,21 @@ impl Segment {
         self.job().set_read_min(bytes);
     }
 
-    /// A segment whose ranks read no messages, unless they are told to.
+    /// A small segment for two ranks of this process, which read messages of so many bytes and more.
     ///
     /// # Errors
     /// As [`Segment::create`].
-    pub(crate) fn untried(ranks: u32) -> Result<Self, ShmError> {
-        if ranks == 0 || ranks > RANKS_MAX {
-            let max = RANKS_MAX;
-            return Err(ShmError::Ranks { ranks, max });
-        }
-        let ample = Layout::new(ranks, Room::Ample);
-        let is_ample = memory().is_none_or(|bytes| ample.used_bytes() <= bytes / MEMORY_SHARE);
-        let ample = is_ample.then(|| Self::of(ample));
-        let segment = match ample {
-            Some(Ok(segment)) => segment,
-            _ => Self::of(Layout::new(ranks, Room::Scarce))?,
-        };
-        let bytes = segment.layout.bytes;
-        segment.job().begin((ranks, bytes), cores(), usize::MAX);
+    pub(crate) fn trial(read_min: usize) -> Result<Self, ShmError> {
+        let segment = Self::begun(Layout::new(2, Room::Trial))?;
+        segment.set_read_min(read_min);
+        Ok(segment)
+    }
+
+    /// A segment whose ranks read no messages, until they are told to.
+    fn begun(layout: Layout) -> Result<Self, ShmError> {
+        let segment = Self::of(layout)?;
+        let job = segment.job();
+        job.begin((layout.ranks, layout.bytes), cores(), usize::MAX);
         Ok(segment)
     }
 
