@@ -69,10 +69,10 @@ impl Segment {
         }
         let ample = Layout::new(ranks, Room::Ample);
         let is_ample = memory().is_none_or(|bytes| ample.used_bytes() <= bytes / MEMORY_SHARE);
-        let ample = is_ample.then(|| Self::begun(ample));
+        let ample = is_ample.then(|| Self::begun(ample, cores()));
         let segment = match ample {
             Some(Ok(segment)) => segment,
-            _ => Self::begun(Layout::new(ranks, Room::Scarce))?,
+            _ => Self::begun(Layout::new(ranks, Room::Scarce), cores())?,
         };
         if ranks > 1 {
             segment.set_read_min(trial::read_min(ranks));
@@ -86,21 +86,22 @@ impl Segment {
         self.job().set_read_min(bytes);
     }
 
-    /// A small segment for two ranks of this process, which read messages of so many bytes and more.
+    /// A small segment for two ranks of this process that have so many cores, and read messages of so many
+    /// bytes and more.
     ///
     /// # Errors
     /// As [`Segment::create`].
-    pub(crate) fn trial(read_min: usize) -> Result<Self, ShmError> {
-        let segment = Self::begun(Layout::new(2, Room::Trial))?;
+    pub(crate) fn trial(cores: u32, read_min: usize) -> Result<Self, ShmError> {
+        let segment = Self::begun(Layout::new(2, Room::Trial), cores)?;
         segment.set_read_min(read_min);
         Ok(segment)
     }
 
     /// A segment whose ranks read no messages, until they are told to.
-    fn begun(layout: Layout) -> Result<Self, ShmError> {
+    fn begun(layout: Layout, cores: u32) -> Result<Self, ShmError> {
         let segment = Self::of(layout)?;
         let job = segment.job();
-        job.begin((layout.ranks, layout.bytes), cores(), usize::MAX);
+        job.begin((layout.ranks, layout.bytes), cores, usize::MAX);
         Ok(segment)
     }
 

@@ -44,13 +44,13 @@ pub fn read_min(ranks: u32) -> usize {
         Ok("1") => return 0,
         _ => {}
     }
-    let share_cores = ranks > cores();
-    *READ_MIN[usize::from(share_cores)].get_or_init(|| {
+    let cores = if ranks > cores() { 1 } else { 2 };
+    *READ_MIN[cores as usize - 1].get_or_init(|| {
         if !single_copy::is_possible() || !single_copy::permit() {
             return usize::MAX;
         }
         // Who has no memory for it has none for the ranks, and is told then.
-        find_out(share_cores).map_or(usize::MAX, |seen| decide(&seen))
+        find_out(cores).map_or(usize::MAX, |seen| decide(&seen))
     })
 }
 
@@ -67,8 +67,10 @@ fn decide(seen: &Seen) -> usize {
     paying.last().map_or(usize::MAX, |(length, _)| length)
 }
 
-fn find_out(share_cores: bool) -> std::result::Result<Seen, ShmError> {
-    let (streams, reads) = (Segment::trial(usize::MAX)?, Segment::trial(0)?);
+/// Between two ranks on so many cores.
+fn find_out(cores: u32) -> std::result::Result<Seen, ShmError> {
+    let streams = Segment::trial(cores, usize::MAX)?;
+    let reads = Segment::trial(cores, 0)?;
     let ends = |rank| {
         let on = |segment| {
             let port = Port::on(segment, rank)?.that_copies_alone();
@@ -77,7 +79,7 @@ fn find_out(share_cores: bool) -> std::result::Result<Seen, ShmError> {
         Ok::<_, ShmError>([on(&streams)?, on(&reads)?])
     };
     let (mut one, mut other) = (ends(0)?, ends(1)?);
-    let [here, there] = places(share_cores);
+    let [here, there] = places(cores);
     // Threads of their own, so that the process stays where it may run.
     Ok(thread::scope(|scope| {
         scope.spawn(move || {
@@ -92,13 +94,13 @@ fn find_out(share_cores: bool) -> std::result::Result<Seen, ShmError> {
     }))
 }
 
-/// Where two ranks are.
-fn places(share_cores: bool) -> [Option<u32>; 2] {
+/// Where they are.
+fn places(cores: u32) -> [Option<u32>; 2] {
     let mut processors = processors();
     let first = processors.next();
-    match share_cores {
-        true => [first; 2],
-        false => [first, processors.next()],
+    match cores {
+        1 => [first; 2],
+        _ => [first, processors.next()],
     }
 }
 
@@ -215,8 +217,8 @@ mod tests {
 
     #[test]
     fn both_ways_are_tried_on_two_cores_and_on_one() {
-        for share_cores in [false, true] {
-            let seen = find_out(share_cores).expect("memory for two ranks");
+        for cores in [1, 2] {
+            let seen = find_out(cores).expect("memory for two ranks");
             assert!(seen[0].iter().all(|time| time.is_finite()), "{seen:?}");
         }
     }

@@ -180,7 +180,6 @@ fn boards_of(process: &mut Process, comm: CommId) -> Result<(&mut Lane, &mut dyn
     }
 }
 
-#[cold]
 /// How messages of so many bytes are copied.
 fn copies(process: &mut Process, bytes: usize) -> Copies {
     let transport = process.engine.transport();
@@ -194,6 +193,7 @@ fn copies(process: &mut Process, bytes: usize) -> Copies {
     }
 }
 
+#[cold]
 fn gone() -> Error {
     Error::new(Class::Comm, "the communicator was freed meanwhile")
 }

@@ -27,9 +27,9 @@ const FAR_PUT_MIN: usize = 128 << 10;
 /// From so many bytes on it is read by address, where that pays for messages, too: a reply goes right from
 /// one memory to the other.
 const FAR_GET_MIN: usize = 32 << 10;
-/// From so many bytes on it is written by address while the other rank has not answered what was asked of
-/// it before: of many such messages in a row each takes new memory of the system. And where messages of that
-/// length are copied once.
+/// From so many bytes on it is written by address where messages of that length are copied once, or while the
+/// other rank has not answered what was asked of it before: of many such messages in a row each takes new
+/// memory of the system.
 const FAR_NEXT_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
