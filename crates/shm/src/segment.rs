@@ -69,13 +69,13 @@ impl Segment {
         }
         let ample = Layout::new(ranks, Room::Ample);
         let is_ample = memory().is_none_or(|bytes| ample.used_bytes() <= bytes / MEMORY_SHARE);
-        let ample = is_ample.then(|| Self::begun(ample, cores()));
+        let ample = is_ample.then(|| Self::begun(ample));
         let segment = match ample {
             Some(Ok(segment)) => segment,
-            _ => Self::begun(Layout::new(ranks, Room::Scarce), cores())?,
+            _ => Self::begun(Layout::new(ranks, Room::Scarce))?,
         };
         if ranks > 1 {
-            segment.set_read_min(trial::read_min(ranks));
+            segment.set_read_min(trial::read_min());
         }
         Ok(segment)
     }
@@ -86,22 +86,21 @@ impl Segment {
         self.job().set_read_min(bytes);
     }
 
-    /// A small segment for two ranks of this process that have so many cores, and read messages of so many
-    /// bytes and more.
+    /// A small segment for two ranks of this process, which read messages of so many bytes and more.
     ///
     /// # Errors
     /// As [`Segment::create`].
-    pub(crate) fn trial(cores: u32, read_min: usize) -> Result<Self, ShmError> {
-        let segment = Self::begun(Layout::new(2, Room::Trial), cores)?;
+    pub(crate) fn trial(read_min: usize) -> Result<Self, ShmError> {
+        let segment = Self::begun(Layout::new(2, Room::Trial))?;
         segment.set_read_min(read_min);
         Ok(segment)
     }
 
     /// A segment whose ranks read no messages, until they are told to.
-    fn begun(layout: Layout, cores: u32) -> Result<Self, ShmError> {
+    fn begun(layout: Layout) -> Result<Self, ShmError> {
         let segment = Self::of(layout)?;
         let job = segment.job();
-        job.begin((layout.ranks, layout.bytes), cores, usize::MAX);
+        job.begin((layout.ranks, layout.bytes), cores(), usize::MAX);
         Ok(segment)
     }
 
