@@ -476,10 +476,7 @@ fn limits_end_what_does_not_end_by_itself() {
   help: rank 1 was between two calls of MPI then: if it loops there, only --timeout ends that, as computing takes no virtual time; if not, it needs a longer one
 ";
     let program = program(&STANDARD);
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_corecast"));
-    command.args(["mpirun", "-n", "2", "--chip", "scc", "--timeout", "1"]);
-    command.arg(program.path()).arg("loop");
-    command.env("LD_LIBRARY_PATH", program.folder.path());
+    let mut command = program.mpirun_with(&["--chip", "scc", "--timeout", "1"], 2, &["loop"]);
     let output = command.output().expect("the binary runs");
     let ended = (output.status.code(), text(&output.stderr));
     assert_eq!(ended, (Some(124), expected.to_owned()));
