@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which cores a rank may run on.
 
-use std::fs;
-
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// How ranks are bound to cores.
@@ -16,35 +14,6 @@ pub enum Bind {
     Core,
     /// Nothing is bound.
     None,
-}
-
-/// Processors that this process may run on, one list per core.
-pub fn cores() -> Vec<Vec<usize>> {
-    let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
-        .filter(|&cpu| allowed.is_set(cpu))
-        .collect();
-    let of_core = |cpu: usize| {
-        let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
-        // Both name all processors of a core; older kernels have the second.
-        let names = ["core_cpus_list", "thread_siblings_list"];
-        let text = names
-            .iter()
-            .find_map(|name| fs::read_to_string(format!("{topology}/{name}")).ok());
-        text.unwrap_or_else(|| cpu.to_string())
-    };
-    let mut cores: Vec<(String, Vec<usize>)> = Vec::new();
-    for cpu in allowed {
-        let core = of_core(cpu);
-        match cores.iter_mut().find(|(name, _)| *name == core) {
-            Some((_, processors)) => processors.push(cpu),
-            None => cores.push((core, vec![cpu])),
-        }
-    }
-    cores
-        .into_iter()
-        .map(|(_, processors)| processors)
-        .collect()
 }
 
 /// The processors of each rank; none means that it is not bound.
@@ -100,6 +69,7 @@ pub fn on<T>(processors: &[usize], spawn: impl FnOnce() -> T) -> T {
 
 #[cfg(test)]
 mod tests {
+    use corecast_shm::processors_by_core;
     use proptest::prelude::*;
 
     use super::*;
@@ -124,12 +94,12 @@ mod tests {
 
     #[test]
     fn this_computer_has_cores_and_binding_is_taken_back() {
-        let cores = cores();
+        let cores = processors_by_core();
         assert!(!cores.is_empty());
         let first = cores[0][0];
-        let inside = on(&[first], || super::cores().concat());
+        let inside = on(&[first], || processors_by_core().concat());
         assert_eq!(inside, [first]);
-        assert_eq!(super::cores(), cores);
+        assert_eq!(processors_by_core(), cores);
     }
 
     proptest! {

@@ -27,7 +27,7 @@ pub fn all(
     guard: &Guard,
 ) -> Result<Vec<Child>, LaunchError> {
     enough_files(job.ranks());
-    let places = bind::places(job.bind, job.ranks(), &bind::cores());
+    let places = bind::places(job.bind, job.ranks(), &corecast_shm::processors_by_core());
     let library_path = job.libraries.as_deref().map(library_path);
     let mut children: Vec<Child> = Vec::new();
     for (number, (part, program)) in (0..).zip(job.parts.iter().zip(programs)) {

@@ -114,8 +114,6 @@ struct Matter {
     pushes: Vec<Push>,
     /// Whether senders are to copy some of what is read.
     shares: bool,
-    /// Bytes of the shortest piece that an end of a message copies.
-    piece_min: usize,
     streams: Vec<Stream>,
     counters: Counters,
 }
@@ -149,11 +147,10 @@ impl Engine {
         let rank = transport.rank();
         let ranks = transport.first() + transport.ranks();
         let packet_max = transport.packet_max();
-        let eager_max = packet_max.min(transport.eager_max());
         let read_min = transport.read_min();
         Self {
             first_max: transport.first_max().min(u32::MAX as usize),
-            eager_max,
+            eager_max: packet_max.min(transport.eager_max()),
             transport,
             scratch: Vec::new(),
             matter: Matter {
@@ -169,7 +166,6 @@ impl Engine {
                 left_to_senders: Vec::new(),
                 pushes: Vec::new(),
                 shares: true,
-                piece_min: single_copy::piece_min(eager_max),
                 streams: Vec::new(),
                 counters: Counters::default(),
             },

@@ -46,6 +46,8 @@ mod bridge;
 mod child;
 #[cfg(not(loom))]
 mod clocked;
+#[cfg(not(loom))]
+mod cores;
 mod cpu_time;
 #[cfg(not(loom))]
 mod desk;
@@ -87,6 +89,8 @@ mod worlds;
 pub use attach::attach;
 #[cfg(not(loom))]
 pub use clocked::processor;
+#[cfg(not(loom))]
+pub use cores::processors_by_core;
 #[cfg(not(loom))]
 pub use desk::{Desk, Over};
 #[cfg(not(loom))]

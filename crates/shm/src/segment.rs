@@ -113,9 +113,7 @@ impl Segment {
             let max = RANKS_MAX;
             return Err(ShmError::Ranks { ranks, max });
         }
-        let segment = Self::of(Layout::clocked(ranks))?;
-        let bytes = segment.layout.bytes;
-        segment.job().begin((ranks, bytes), cores(), usize::MAX);
+        let segment = Self::begun(Layout::clocked(ranks))?;
         for rank in 0..ranks {
             segment.mailbox(rank).begin(terms);
         }

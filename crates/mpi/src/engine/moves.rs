@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What goes on without a call: packets that waited for room, and bytes
-//! that others have asked for.
+//! What goes on without a call: packets that waited for room, and bytes that others have asked for.
 
 use super::packet::{self, Packet, PacketKind};
 use super::{Engine, Load, Stream};

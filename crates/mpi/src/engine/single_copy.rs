@@ -10,15 +10,17 @@ use crate::joint::Joint;
 
 /// Pieces of a message that both ends copy, unless they would be very short or very long: one for each, so
 /// that what an end copies lies together and takes one call of the system. In windows of 64 messages of
-/// 1 MiB two pieces made 34 GB/s, eight 21, and one alone 12 (2026-11-28, Intel Xeon, no common cache).
+/// 1 MiB two pieces made 33 and 34 GB/s, eight 21, and one end alone 11 and 15 (2026-11-28, Intel Xeon, two
+/// starts each).
 const PIECES: usize = 2;
 /// The shortest piece, in longest eager messages, and the longest in shortest pieces: where both ends are
 /// not there from the beginning shorter ones let them end at the same time.
 const PIECE_MIN: usize = 2;
 const PIECE_MAX: usize = 32;
 /// As many of the shortest pieces a message needs to be copied by both ends where others wait to be read:
-/// one end that reads all of them has what it writes in its cache. In windows of 64 KiB it makes 14 GB/s
-/// alone, both together 12; of 256 KiB 18 and 21.
+/// one end that reads all of them has what it writes in its cache. In windows of 64 KiB it makes 15.9 GB/s
+/// alone, both together 11.7, in both directions at once 25.8 and 19.6 (2026-11-28, Intel Xeon, medians of five
+/// starts).
 const CROWD_MIN: usize = 8;
 
 /// A receive that reads from the sender's memory.
@@ -37,7 +39,9 @@ pub(super) struct Push {
     memory: Memory,
     flight: u32,
     theirs: u32,
-    copy: JointCopy,
+    /// Which of the joints of these two, and the number there.
+    joint: usize,
+    number: u32,
 }
 
 /// A message that both ends copy.
@@ -45,7 +49,6 @@ pub(super) struct Push {
 struct JointCopy {
     from: u32,
     to: u32,
-    /// Which of the joints of these two, and the number there.
     joint: usize,
     number: u32,
     bytes: usize,
@@ -71,26 +74,9 @@ impl JointCopy {
         let start = piece as usize * self.piece_bytes;
         Some(start..(start + self.piece_bytes).min(self.bytes))
     }
-
-    /// The words by which the other end learns of it.
-    fn word(&self) -> u64 {
-        self.joint as u64 | u64::from(self.number) << 32
-    }
-}
-
-/// Bytes of the shortest piece, where messages up to so many are sent eagerly.
-pub(super) const fn piece_min(eager_max: usize) -> usize {
-    eager_max * PIECE_MIN
 }
 
 impl Matter {
-    /// Bytes of a piece of a message that both ends copy.
-    fn piece_bytes(&self, bytes: usize) -> usize {
-        bytes
-            .div_ceil(PIECES)
-            .clamp(self.piece_min, self.piece_min * PIECE_MAX)
-    }
-
     /// The other end of a message says that this one may copy some of it, or that it cannot do so itself.
     pub(super) fn share(&mut self, from: u32, word: u64, [address, copy]: [u64; 2]) {
         let (ours, theirs) = (word as u32, (word >> 32) as u32);
@@ -102,27 +88,30 @@ impl Matter {
             self.pulls.extend(given_up);
             return;
         }
-        let memory = self.flights.memory(ours);
-        let copy = JointCopy {
-            from: self.rank,
-            to: from,
-            joint: copy as u32 as usize,
-            number: (copy >> 32) as u32,
-            bytes: memory.bytes,
-            piece_bytes: self.piece_bytes(memory.bytes),
-        };
         self.pushes.push(Push {
             to: from,
             address,
-            memory,
+            memory: self.flights.memory(ours),
             flight: ours,
             theirs,
-            copy,
+            joint: copy as u32 as usize,
+            number: (copy >> 32) as u32,
         });
     }
 }
 
 impl Engine {
+    /// Bytes of the shortest piece.
+    fn piece_min(&self) -> usize {
+        self.eager_max * PIECE_MIN
+    }
+
+    /// Bytes of a piece of a message that both ends copy.
+    fn piece_bytes(&self, bytes: usize) -> usize {
+        let (least, pieces) = (self.piece_min(), bytes.div_ceil(PIECES));
+        pieces.clamp(least, least * PIECE_MAX)
+    }
+
     /// Reads what lies in the memory of others.
     pub(super) fn pull(&mut self) -> bool {
         let has_some = !self.matter.pulls.is_empty();
@@ -157,19 +146,18 @@ impl Engine {
 
     /// Begins to copy a message together with its sender, if it has more than one piece.
     fn begin(&mut self, pull: &Pull, memory: Memory, is_crowded: bool) -> Option<JointCopy> {
-        let matter = &mut self.matter;
-        let is_too_short = is_crowded && pull.bytes < matter.piece_min * CROWD_MIN;
-        if !matter.shares || is_too_short {
+        let is_too_short = is_crowded && pull.bytes < self.piece_min() * CROWD_MIN;
+        if !self.matter.shares || is_too_short {
             return None;
         }
-        let (from, to) = (pull.from, matter.rank);
+        let (from, to) = (pull.from, self.matter.rank);
         let mut copy = JointCopy {
             from,
             to,
             joint: 0,
             number: 0,
             bytes: pull.bytes,
-            piece_bytes: matter.piece_bytes(pull.bytes),
+            piece_bytes: self.piece_bytes(pull.bytes),
         };
         // What lies apart is unpacked, and what is cut off is none of the sender's.
         let is_plain = memory.readable_at() != 0 && memory.bytes == pull.bytes;
@@ -183,9 +171,10 @@ impl Engine {
         });
         (copy.joint, copy.number) = begun.next()?;
         let word = u64::from(pull.theirs) | u64::from(pull.flight) << 32;
-        let words = [memory.readable_at(), copy.word()];
+        let which = copy.joint as u64 | u64::from(copy.number) << 32;
+        let words = [memory.readable_at(), which];
         let packet = Packet::control(PacketKind::Share, word);
-        matter.push(from, packet, Load::Words(words));
+        self.matter.push(from, packet, Load::Words(words));
         self.flush();
         Some(copy)
     }
@@ -248,13 +237,21 @@ impl Engine {
         let has_some = !self.matter.pushes.is_empty();
         for push in std::mem::take(&mut self.matter.pushes) {
             let control = |kind| Packet::control(kind, u64::from(push.theirs));
-            let Some(taken) = self.write_some(&push) else {
+            let copy = JointCopy {
+                from: self.matter.rank,
+                to: push.to,
+                joint: push.joint,
+                number: push.number,
+                bytes: push.memory.bytes,
+                piece_bytes: self.piece_bytes(push.memory.bytes),
+            };
+            let Some(taken) = self.write_some(&push, copy) else {
                 let packet = control(PacketKind::Share);
                 self.matter.push(push.to, packet, Load::Words([0; 2]));
                 continue;
             };
-            let joints = self.transport.joints(push.copy.from, push.copy.to);
-            let joint = joints.get(push.copy.joint);
+            let joints = self.transport.joints(copy.from, copy.to);
+            let joint = joints.get(copy.joint);
             if joint.is_some_and(|joint| joint.has_copied(taken)) {
                 self.matter.flights.complete(push.flight);
                 let packet = control(PacketKind::Done);
@@ -265,9 +262,8 @@ impl Engine {
     }
 
     /// Writes the pieces that the receiver does not read: how many, or none if that is not possible.
-    fn write_some(&mut self, push: &Push) -> Option<u32> {
+    fn write_some(&mut self, push: &Push, copy: JointCopy) -> Option<u32> {
         let mut taken = 0;
-        let copy = push.copy;
         while let Some(range) = copy.take(self.transport.joints(copy.from, copy.to)) {
             let address = push.address + range.start as u64;
             // SAFETY: who sends vouches for the memory until the message is complete, which it is not while a
