@@ -32,12 +32,6 @@ const LIMIT_S: &str = "3600";
 /// standard forbids (MPI 5.0, 6.12), messages meet that do not belong together.
 const NOT_ON_CHIPS: [&str; 3] = ["dynproc", "spawn", "ulfm"];
 
-/// Tests whose failure says nothing against the library, by name, and why (`docs/mpi.md`).
-const NOT_AGAINST_US: [(&str, &str); 1] = [(
-    "test_util_dtlib.TestUtilDTLib.testHVector",
-    "wants extents of vectors that are not rounded up as the standard rounds them (MPI 5.0, 5.1)",
-)];
-
 /// What is asked for: `--wheels DIR` instead of the package index, `--abi ABI` of our libraries, `--prefix DIR`
 /// with what `cargo xtask mpi-install` has put there, or `--dev` with what the workspace's tests have built and
 /// its debug checks, `--chip CHIP` instead of this computer's cores, and
@@ -128,7 +122,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let said = [output.stdout, output.stderr].concat();
         let report = Report::of(&String::from_utf8_lossy(&said));
         report.print(ranks);
-        failed += report.against_us().count() + usize::from(report.tests == 0);
+        failed += report.failed.len() + usize::from(report.tests == 0);
         rows += &report.row(plan.abi, ranks, start.elapsed().as_secs());
     }
     println!(
@@ -246,11 +240,6 @@ impl Report {
         report
     }
 
-    /// Failures that nothing excuses.
-    fn against_us(&self) -> impl Iterator<Item = &String> {
-        self.failed.iter().filter(|name| excuse(name).is_none())
-    }
-
     fn skips(&self) -> usize {
         self.skipped.values().map(BTreeSet::len).sum()
     }
@@ -268,8 +257,7 @@ impl Report {
     fn print(&self, ranks: u32) {
         println!("\n{ranks} ranks");
         for name in &self.failed {
-            let excuse = excuse(name).map(|why| format!(", {why}"));
-            println!("  fails: {name}{}", excuse.unwrap_or_default());
+            println!("  fails: {name}");
         }
         for (reason, names) in &self.skipped {
             println!("  skipped, {reason}: {}", names.len());
@@ -278,12 +266,6 @@ impl Report {
             }
         }
     }
-}
-
-/// Why the failure of a test says nothing against the library, if it does not.
-fn excuse(test: &str) -> Option<&'static str> {
-    let mut all = NOT_AGAINST_US.iter();
-    all.find(|(name, _)| *name == test).map(|&(_, why)| why)
 }
 
 /// The whole name in `testX (test_io.TestIO.testX)` and what may follow.
@@ -347,11 +329,7 @@ mod tests {
         let report = Report::of(said);
         assert_eq!((report.tests, report.skips()), (3, 1));
         assert_eq!(report.failed.first().unwrap(), "test_io.TestIO.testC");
-        assert_eq!(report.against_us().count(), 1);
         let row = report.row(Abi::Standard, 2, 7);
         assert_eq!(row, "| standard | 2 | 3 | 1 | 1 | 1 | 7 |\n");
-        let known = NOT_AGAINST_US.map(|(name, _)| format!("[0] FAIL: test ({name}) (count=3)\n"));
-        let report = Report::of(&known.concat());
-        assert_eq!((report.failed.len(), report.against_us().count()), (1, 0));
     }
 }

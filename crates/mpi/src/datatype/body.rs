@@ -16,6 +16,12 @@ pub(crate) struct Body {
     pub size: usize,
     /// From the first to behind the last byte, if there is one.
     pub data: Option<(isize, isize)>,
+    /// The upper bound that its bytes give it, not rounded: behind the last one, and behind all datatypes that
+    /// it is made of, which were rounded.
+    ///
+    /// The standard speaks of the bytes alone. But all libraries that we know have a datatype cover the
+    /// extents of those that it is made of, and programs make room for it so.
+    pub end: isize,
     /// The least marker of a lower bound.
     pub lower: Option<isize>,
     /// The greatest marker of an upper bound.
@@ -34,6 +40,7 @@ impl Body {
         Self {
             size: 0,
             data: None,
+            end: 0,
             lower: None,
             upper: None,
             alignment: 1,
@@ -44,9 +51,11 @@ impl Body {
 
     /// One basic element.
     pub fn basic(basic: Basic) -> Self {
+        let end = basic.size() as isize;
         Self {
             size: basic.size(),
-            data: Some((0, basic.size() as isize)),
+            data: Some((0, end)),
+            end,
             lower: None,
             upper: None,
             alignment: basic.alignment(),
@@ -69,31 +78,48 @@ impl Body {
                 at += basic.size() as isize;
             }
         });
+        let parts = Self::join(&parts)?;
         Ok(Self {
+            end: parts.data.unwrap_or_default().1,
             alignment: 1,
             lower: here.lower,
             upper: here.upper,
-            ..Self::join(&parts)?
+            ..parts
         })
     }
 
     /// Lower bound and extent: from the markers if there are any, else from the bytes, the extent
     /// rounded up to the alignment.
     pub fn bounds(&self) -> Result<(isize, isize)> {
-        let (low, high) = self.data.unwrap_or_default();
-        let lower = self.lower.unwrap_or(low);
+        let lower = self.lower.or(self.data.map(|(low, _)| low));
+        let lower = lower.unwrap_or_default();
         let extent = match (self.upper, self.data) {
-            (Some(upper), _) => upper.checked_sub(lower),
-            (None, None) => Some(0),
-            (None, Some(_)) => high.checked_sub(lower).and_then(|extent| {
-                let over = extent.rem_euclid(self.alignment as isize);
-                match over {
-                    0 => Some(extent),
-                    _ => extent.checked_add(self.alignment as isize - over),
-                }
-            }),
+            (Some(upper), _) => upper.checked_sub(lower).ok_or_else(too_large)?,
+            (None, None) => 0,
+            (None, Some(_)) => self.rounded(lower)?,
         };
-        Ok((lower, extent.ok_or_else(too_large)?))
+        Ok((lower, extent))
+    }
+
+    /// What it takes from a place on, rounded up to the alignment.
+    fn rounded(&self, from: isize) -> Result<isize> {
+        let extent = self.end.checked_sub(from).ok_or_else(too_large)?;
+        match extent.rem_euclid(self.alignment as isize) {
+            0 => Ok(extent),
+            over => {
+                let extent = extent.checked_add(self.alignment as isize - over);
+                extent.ok_or_else(too_large)
+            }
+        }
+    }
+
+    /// The first and behind the last byte, and the end of all that it takes as a part of another.
+    fn taken(&self) -> Result<Option<[isize; 3]>> {
+        let Some((first, end)) = self.data else {
+            return Ok(None);
+        };
+        let rounded = first.checked_add(self.rounded(first)?);
+        Ok(Some([first, end, rounded.ok_or_else(too_large)?]))
     }
 
     /// `count` copies whose beginnings are `stride` bytes apart.
@@ -108,13 +134,14 @@ impl Body {
         let size = size.filter(|&size| isize::try_from(size).is_ok());
         let low = |at: isize| at.checked_add(last.min(0)).ok_or_else(too_large);
         let high = |at: isize| at.checked_add(last.max(0)).ok_or_else(too_large);
-        let data = match self.data {
-            Some((first, end)) => Some(spread(low(first)?, high(end)?)?),
-            None => None,
+        let (data, end) = match self.taken()? {
+            Some([first, end, rounded]) => (Some(spread(low(first)?, high(end)?)?), high(rounded)?),
+            None => (None, 0),
         };
         Ok(Self {
             size: size.ok_or_else(too_large)?,
             data,
+            end,
             lower: self.lower.map(low).transpose()?,
             upper: self.upper.map(high).transpose()?,
             alignment: self.alignment,
@@ -129,10 +156,12 @@ impl Body {
         let mut whole = Self::empty();
         for (at, part) in parts.clone() {
             let shifted = |of: isize| of.checked_add(at).ok_or_else(too_large);
-            if let Some((first, end)) = part.data {
-                let (first, end) = (shifted(first)?, shifted(end)?);
-                let (low, high) = whole.data.unwrap_or((first, end));
+            if let Some([first, end, rounded]) = part.taken()? {
+                let (first, end, rounded) = (shifted(first)?, shifted(end)?, shifted(rounded)?);
+                let before = whole.data.map(|(low, high)| (low, high, whole.end));
+                let (low, high, all) = before.unwrap_or((first, end, rounded));
                 whole.data = Some(spread(low.min(first), high.max(end))?);
+                whole.end = all.max(rounded);
             }
             if let Some(lower) = part.lower {
                 let lower = shifted(lower)?;

@@ -92,6 +92,24 @@ fn markers_of_mpi_1_are_bounds() {
 }
 
 #[test]
+fn a_datatype_covers_the_extents_of_those_that_it_is_made_of() {
+    let character = Arc::new(Type::named(TypeId::CHAR).unwrap());
+    let (blocks, at) = (vec![1, 1], vec![0, 4]);
+    let of = vec![int(), character];
+    let pair = Arc::new(Type::new(Recipe::Struct { blocks, at, of }).unwrap());
+    let (count, block, stride) = (2, 1, 9);
+    let ty = Type::new(Recipe::Hvector {
+        count,
+        block,
+        stride,
+        of: pair,
+    });
+    let ty = ty.unwrap();
+    // The second of 8 bytes ends at 17, its last byte at 14.
+    assert_eq!((ty.extent(), ty.true_extent()), (20, 14));
+}
+
+#[test]
 fn large_datatypes_are_kept_short_and_begin_anywhere() {
     let of = int();
     let column = Recipe::Vector {

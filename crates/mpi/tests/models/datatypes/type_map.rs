@@ -13,6 +13,8 @@ pub struct Entry {
 #[derive(Clone, Default, Debug)]
 pub struct Model {
     pub entries: Vec<Entry>,
+    /// Upper bounds of what it was made of, markers left aside: beyond the standard.
+    pub parts: Vec<isize>,
     pub lower: Vec<isize>,
     pub upper: Vec<isize>,
 }
@@ -42,20 +44,27 @@ impl Model {
 
     /// Lower bound and extent (MPI 5.0, 5.1.6 and 5.1.7).
     pub fn bounds(&self) -> (isize, isize) {
-        let (low, high) = self.true_bounds();
-        let lower = self.lower.iter().min().copied().unwrap_or(low);
-        if let Some(upper) = self.upper.iter().max() {
-            return (lower, upper - lower);
+        let lower = self.lower.iter().min().copied();
+        let lower = lower.unwrap_or(self.true_bounds().0);
+        match self.upper.iter().max() {
+            Some(upper) => (lower, upper - lower),
+            None => (lower, self.rounded(lower)),
         }
+    }
+
+    /// What its elements take from there on, rounded up.
+    fn rounded(&self, lower: isize) -> isize {
         if self.entries.is_empty() {
-            return (lower, 0);
+            return 0;
         }
+        let high = self.parts.iter().max().copied();
+        let high = high.unwrap_or(self.true_bounds().1);
         let alignment = self.entries.iter().map(|e| e.alignment).max();
         let mut extent = high - lower;
         while extent.rem_euclid(alignment.unwrap_or(1) as isize) != 0 {
             extent += 1;
         }
-        (lower, extent)
+        extent
     }
 
     /// Displacements of all bytes in the order of packing.
@@ -77,6 +86,10 @@ impl Model {
             ..entry
         };
         self.entries.extend(part.entries.iter().map(moved));
+        if !part.entries.is_empty() {
+            let low = part.true_bounds().0;
+            self.parts.push(at + low + part.rounded(low));
+        }
         self.lower.extend(part.lower.iter().map(|low| low + at));
         self.upper.extend(part.upper.iter().map(|high| high + at));
     }
