@@ -17,6 +17,7 @@ use crate::ending::End;
 use crate::error::ShmError;
 use crate::job::{FirstPage, Member};
 use crate::layout::Layout;
+use crate::leave::leave;
 use crate::mailbox::{
     AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Errand, Item, Mailbox, PACKET_MAX, Terms,
     broadcast_body, write_counts,
@@ -225,8 +226,7 @@ impl ClockedPort {
                 format!("rank {rank} called MPI_Abort with {code}")
             }
             // `mpirun` says why; nobody else is to.
-            // SAFETY: the call does not return.
-            Some(End::Stopped) => unsafe { libc::_exit(1) },
+            Some(End::Stopped) => leave(1),
             None => "nobody can go on".to_owned(),
         };
         Error::new(Class::ProcAborted, what)
@@ -357,9 +357,7 @@ impl Transport for ClockedPort {
             let mailbox: &Mailbox = unsafe { self.map.at(self.layout.mailbox(rank)) };
             mailbox.wake();
         }
-        // What the program registered to run at its exit is not to run now.
-        // SAFETY: the call does not return.
-        unsafe { libc::_exit(code) }
+        leave(code)
     }
 
     fn finish(&mut self) {
@@ -460,8 +458,7 @@ impl Clocked for ClockedPort {
         }
         self.is_asked = false;
         let _ = self.ask(Errand::Tell(text.as_bytes()));
-        // SAFETY: the call does not return.
-        unsafe { libc::_exit(1) }
+        leave(1)
     }
 }
 

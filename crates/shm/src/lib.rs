@@ -62,6 +62,8 @@ mod job;
 #[cfg(not(loom))]
 mod layout;
 #[cfg(not(loom))]
+mod leave;
+#[cfg(not(loom))]
 mod mailbox;
 #[cfg(not(loom))]
 mod map;

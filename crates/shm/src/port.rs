@@ -22,6 +22,7 @@ use crate::ending::End;
 use crate::error::ShmError;
 use crate::job::{FirstPage, JOB_BYTES, Member};
 use crate::layout::Layout;
+use crate::leave::leave;
 use crate::map::Map;
 use crate::patience::Patience;
 use crate::ring::{self, Receiver, Sender};
@@ -554,9 +555,7 @@ impl Transport for Port {
         for bridge in self.bridges.values() {
             wait::wake(&bridge.member().asleep);
         }
-        // What the program registered to run at its exit is not to run now.
-        // SAFETY: the call does not return.
-        unsafe { libc::_exit(code) }
+        leave(code)
     }
 
     fn finish(&mut self) {

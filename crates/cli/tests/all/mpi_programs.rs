@@ -355,6 +355,15 @@ fn one_rank_that_ends_badly_ends_all_with_its_name_and_code() {
 }
 
 #[test]
+fn what_a_rank_has_printed_is_not_lost_when_it_ends_all() {
+    let program = Program::new("ends.c", &STANDARD);
+    let output = program.run(3, &["abort", "2"]);
+    let said = text(&output.stdout);
+    let line = "rank 2 has come so far";
+    assert!(said.lines().any(|said| said == line), "{said}");
+}
+
+#[test]
 fn a_call_that_waits_for_the_dead_says_who_died_and_of_what() {
     let program = Program::new("ends.c", &STANDARD);
     // With threads that may all call, and a core for every rank or not.

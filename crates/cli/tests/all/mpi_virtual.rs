@@ -427,6 +427,22 @@ fn communicators_without_a_name_are_told_apart_in_a_deadlock() {
 }
 
 #[test]
+fn what_ranks_have_printed_is_not_lost_when_all_end() {
+    let program = program(&STANDARD);
+    for (check, ranks) in [("crossed", vec![0, 1]), ("abort", vec![2])] {
+        let number = ranks.last().map_or(0, |last| last + 1);
+        let mut command = program.mpirun_with(&["--chip", "park2019-bus"], number, &[check]);
+        let output = command.output().expect("the binary runs");
+        let said = text(&output.stdout);
+        let mut lines: Vec<&str> = said.lines().collect();
+        lines.sort_unstable();
+        let expected = ranks.iter();
+        let expected = expected.map(|rank| format!("rank {rank} has come so far"));
+        assert_eq!(lines, expected.collect::<Vec<_>>(), "{check}");
+    }
+}
+
+#[test]
 fn who_ends_badly_ends_all_with_one_message() {
     let cases = [
         (

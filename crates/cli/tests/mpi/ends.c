@@ -51,6 +51,8 @@ int main(int argc, char **argv) {
       if (me == who && i == 1000) raise(SIGKILL);
     }
   }
+  /* Into a pipe, so that it stays in a buffer of C. */
+  printf("rank %d has come so far\n", me);
   if (me != who) {
     if (!strcmp(how, "busy")) for (volatile int i = 0;; i++) { }
     wait_for(who);

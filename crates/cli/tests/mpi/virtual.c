@@ -361,7 +361,10 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "hello")) hello();
   if (!strcmp(check, "clocks")) clocks();
   if (!strcmp(check, "deadlock")) deadlock();
-  if (!strcmp(check, "crossed")) crossed();
+  if (!strcmp(check, "crossed")) {
+    printf("rank %d has come so far\n", me);
+    crossed();
+  }
   if (!strcmp(check, "broadcasts")) broadcasts();
   if (!strcmp(check, "absent")) absent();
   if (!strcmp(check, "roots")) roots();
@@ -371,7 +374,10 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "loop") && is_last) for (;;);
   if (!strcmp(check, "crash") && is_last) raise(SIGSEGV);
   if (!strcmp(check, "exit") && is_last) exit(0);
-  if (!strcmp(check, "abort") && is_last) MPI_Abort(MPI_COMM_WORLD, 5);
+  if (!strcmp(check, "abort") && is_last) {
+    printf("rank %d has come so far\n", me);
+    MPI_Abort(MPI_COMM_WORLD, 5);
+  }
   if (!strcmp(check, "unreceived")) {
     if (is_last) give(0, 1);
     MPI_Finalize();
