@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Messages between two processes without a library, for `floor`: what mpibench's latency, bw and bibw
- * need at least. There are no envelopes and no matching, and both know beforehand how long messages
- * are. */
+/* Messages between two processes without a library, for `floor`: what mpibench's latency, latency_used,
+ * bw and bibw need at least. There are no envelopes and no matching, and both know beforehand how long
+ * messages are. */
 #include "floor.h"
 
 int window = WINDOW;
@@ -34,6 +34,18 @@ static void latency(size_t n) {
   } else {
     receive_one(their_out, n);
     send_one(out, n);
+  }
+}
+
+static void latency_used(size_t n) {
+  for (int turn = 0; turn < 2; turn++) {
+    if (turn == me) {
+      renew(out, n);
+      send_one(out, n);
+    } else {
+      receive_one(their_out, n);
+      read_all(in, n);
+    }
   }
 }
 
@@ -108,6 +120,7 @@ static void check_receiver(size_t n) { if (me == 1) expect(in, 0, 0, n); }
 
 const struct test pair_tests[] = {
   {"latency", KIND(LINES) | KIND(PIECES) | KIND(READ) | KIND(SHARED), 0, latency, 2, 0, check_both},
+  {"latency_used", KIND(LINES) | KIND(PIECES) | KIND(READ) | KIND(SHARED), 0, latency_used, 2, 0, check_both},
   {"bw", KIND(LINES) | KIND(PIECES) | KIND(READ) | KIND(SHARED), 0, bw, 1, 1, check_receiver},
   {"bibw", KIND(LINES) | KIND(PIECES) | KIND(READ), 1, bibw, 1, 2, check_both},
   {0},

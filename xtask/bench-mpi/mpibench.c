@@ -22,6 +22,10 @@
  * for an instant without taking the core from others) ten iterations in a row are timed between
  * barriers, and the block of the slowest rank counts, over ten.
  *
+ * latency sends the same bytes again and again, and nobody looks at them: they stay in the caches of both
+ * ends. latency_used is what programs do: what is sent was just written, and what has come is read; both
+ * are part of the time.
+ *
  * late_COLL_WHO: in every iteration the ranks WHO (one, some, random) begin LATE_US later than the
  * others. Printed are the time of those on time, without the root of a reduction (mean over them,
  * since they began): late_COLL_WHO_others; and how long after the arrival of the last rank the last
@@ -79,6 +83,21 @@ static double round_trip(size_t n) {
   return now() - t;
 }
 
+/* A message of bytes that were just written, and that are read when they have come. */
+static double used_trip(size_t n) {
+  double t = now();
+  for (int turn = 0; turn < 2; turn++) {
+    if (turn == me) {
+      renew(out, n);
+      MPI_Send(out, (int)n, MPI_CHAR, 1 - me, 1, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(in, (int)n, MPI_CHAR, 1 - me, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      read_all(in, n);
+    }
+  }
+  return now() - t;
+}
+
 static double window(size_t n, int both) {
   MPI_Request r[2 * WINDOW];
   int k = 0, other = 1 - me;
@@ -116,11 +135,11 @@ static double window_one(size_t n) { return window(n, 0); }
 static double window_both(size_t n) { return window(n, 1); }
 
 static void pair(const char *test, size_t n) {
-  int is_latency = !strcmp(test, "latency"), both = !strcmp(test, "bibw");
+  int is_latency = !strncmp(test, "latency", 7), both = !strcmp(test, "bibw");
   if (me > 1) return;
   memset(out, 'a' + me, n);
   memset(in, 0, n);
-  if (is_latency) timed_pair(test, n, round_trip, 2, 0);
+  if (is_latency) timed_pair(test, n, strcmp(test, "latency") ? used_trip : round_trip, 2, 0);
   else timed_pair(test, n, both ? window_both : window_one, 1, (double)n * WINDOW * (both ? 2 : 1));
   if (me == 1 || is_latency || both)
     if (n && (in[0] != 'b' - me || in[n - 1] != 'b' - me)) wrong(test, n);
@@ -297,7 +316,7 @@ static void run(const char *test) {
   for (int i = 0; i < size_count; i++) {
     size_t n = sizes[i];
     if (who) late(name + 5, who, n);
-    else if (!strcmp(name, "latency") || !strcmp(name, "bw") || !strcmp(name, "bibw")) pair(name, n);
+    else if (!strcmp(name, "latency") || !strcmp(name, "latency_used") || !strcmp(name, "bw") || !strcmp(name, "bibw")) pair(name, n);
     else if (!strcmp(name, "steps")) steps(n);
     else if (!strcmp(name, "barrier")) { if (i == 0) everybody(name, 0); }
     else if (one_sided(name, n) || types(name, n) || files(name, n) || neighbours(name, n) || threads(name, n)) {}

@@ -39,4 +39,10 @@ void row(const char *test, size_t bytes, double *value, int n);
  * the rate over the value. */
 void rows(const char *test, size_t bytes, const double *value, int n, double rate);
 
+/* Writes once more what is there, as a program that computes what it sends. */
+void renew(char *memory, size_t n);
+
+/* Reads what is there, as one that computes with what has come. */
+void read_all(const char *memory, size_t n);
+
 #endif

@@ -6,10 +6,12 @@
 //! ways, chosen by its length:
 //!
 //! - **eager**: the bytes go along with the envelope, at once;
-//! - **single copy**: the envelope says where the bytes lie; the receiver reads them, says where they go, so
-//!   that the sender writes some of them if it waits ([`crate::joint`]), and who copies the last says so;
+//! - **single copy**: the envelope says where the bytes lie, and the receiver reads them; of very long ones it
+//!   says where they go, so that the sender writes some of them if it waits ([`crate::joint`]), and who
+//!   copies the last says so;
 //! - **stream**: where memory cannot be read, the first bytes go along with the envelope, and the
-//!   receiver asks for the rest, which then comes in packets.
+//!   receiver asks for the rest, which then comes in packets. It also does so where that takes less
+//!   ([`ways`]).
 //!
 //! What the shortest of these ways is made of is always inlined, here and above: a structure that is handed
 //! over in memory is written word by word and read in larger pieces, and such a read waits until all that
@@ -26,6 +28,7 @@ mod queues;
 mod reach;
 mod single_copy;
 mod under_way;
+mod ways;
 
 use std::collections::VecDeque;
 
@@ -37,7 +40,8 @@ use crate::transport::{Head, Transport};
 use flight::{Flights, State};
 use packet::{Packet, PacketKind};
 use queues::{Arrived, Body, Posted, Queues};
-use single_copy::{Pull, Push};
+use single_copy::{Pull, Push, Timed};
+use ways::Ways;
 
 pub use counters::Counters;
 pub use flight::{Flight, Landed};
@@ -114,6 +118,8 @@ struct Matter {
     pushes: Vec<Push>,
     /// Whether senders are to copy some of what is read.
     shares: bool,
+    ways: Ways,
+    timed: Option<Timed>,
     streams: Vec<Stream>,
     counters: Counters,
 }
@@ -166,6 +172,8 @@ impl Engine {
                 left_to_senders: Vec::new(),
                 pushes: Vec::new(),
                 shares: true,
+                ways: Ways::default(),
+                timed: None,
                 streams: Vec::new(),
                 counters: Counters::default(),
             },

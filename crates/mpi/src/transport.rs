@@ -164,7 +164,12 @@ pub trait Transport: Send {
         usize::MAX
     }
 
-    /// Where two ranks agree on which of them copies what of a long message from one to the other, in memory
+    /// From how many bytes on both ends of a message that is read copy.
+    fn joint_min(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Where two ranks agree on which of them copies what of such a message from one to the other, in memory
     /// that both see; nowhere if they do not copy together.
     fn joints(&self, from: u32, to: u32) -> &[Joint] {
         let _ = (from, to);

@@ -9,9 +9,7 @@
 //! whose messages take several turns (64 KiB to four neighbours, 4 ranks on 2 cores, Intel Xeon: 62 us
 //! instead of 170).
 //!
-//! Two threads of one process hinder each other in the system's calls as two processes do not, so
-//! receivers copy alone here. Both ends of a message together took 0.4 to 1.0 times as long as that (1 MiB and
-//! 64 KiB, Intel Xeon).
+//! That is about messages whose bytes nobody has just written. Of others receivers find out themselves.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -27,7 +25,8 @@ use crate::segment::Segment;
 use crate::single_copy::{self, SINGLE_COPY};
 
 /// Lengths of the messages, in bytes, the longest first. Where one end of them alone is faster both ends of
-/// longer ones are, too.
+/// longer ones are, too; between two threads of one process that cannot be tried, since they hinder each other
+/// in the system's calls as two processes do not.
 const LENGTHS: [usize; 2] = [64 << 10, 32 << 10];
 /// Messages of each length and way; the fastest counts, since all else makes them slower. The first go through
 /// all of a ring's pool, which takes longest when it is used for the first time.
@@ -74,7 +73,7 @@ fn find_out() -> std::result::Result<Seen, ShmError> {
     let (streams, reads) = (Segment::trial(usize::MAX)?, Segment::trial(0)?);
     let ends = |rank| {
         let on = |segment| {
-            let port = Port::on(segment, rank)?.that_copies_alone();
+            let port = Port::on(segment, rank)?;
             Ok(Engine::new(Box::new(port)))
         };
         Ok::<_, ShmError>([on(&streams)?, on(&reads)?])

@@ -3,7 +3,7 @@
 
 use super::options::{DRAWN, Options};
 
-const PAIR: [&str; 3] = ["latency", "bw", "bibw"];
+const PAIR: [&str; 4] = ["latency", "latency_used", "bw", "bibw"];
 const COLLECTIVES: [&str; 8] = [
     "barrier",
     "bcast",

@@ -118,6 +118,10 @@ impl Flights {
         }
     }
 
+    pub fn is_coming(&self, flight: u32) -> bool {
+        matches!(self.states[flight as usize], State::Receiving { .. })
+    }
+
     pub fn is_posted(&self, flight: u32) -> bool {
         matches!(self.states[flight as usize], State::Posted { .. })
     }

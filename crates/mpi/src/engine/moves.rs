@@ -10,6 +10,7 @@ impl Engine {
         let mut has_moved = self.pull();
         has_moved |= self.push();
         has_moved |= self.stream();
+        self.look_at_timed();
         has_moved | self.flush()
     }
 

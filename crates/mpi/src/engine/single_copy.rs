@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::packet::{Packet, PacketKind};
+use super::ways::Way;
 use super::{Engine, Load, Matter, Memory};
 use crate::joint::Joint;
 
@@ -17,12 +18,6 @@ const PIECES: usize = 2;
 /// not there from the beginning shorter ones let them end at the same time.
 const PIECE_MIN: usize = 2;
 const PIECE_MAX: usize = 32;
-/// As many of the shortest pieces a message needs to be copied by both ends where others wait to be read:
-/// one end that reads all of them has what it writes in its cache. In windows of 64 KiB it makes 15.9 GB/s
-/// alone, both together 11.7, in both directions at once 25.8 and 19.6 (2026-11-28, Intel Xeon, medians of five
-/// starts).
-const CROWD_MIN: usize = 8;
-
 /// A receive that reads from the sender's memory.
 pub(super) struct Pull {
     pub from: u32,
@@ -42,6 +37,14 @@ pub(super) struct Push {
     /// Which of the joints of these two, and the number there.
     joint: usize,
     number: u32,
+}
+
+/// A message that is timed: in which way it comes, and since when, in seconds.
+pub(super) struct Timed {
+    flight: u32,
+    bytes: usize,
+    way: Way,
+    start: f64,
 }
 
 /// A message that both ends copy.
@@ -116,13 +119,27 @@ impl Engine {
     pub(super) fn pull(&mut self) -> bool {
         let has_some = !self.matter.pulls.is_empty();
         let pulls = std::mem::take(&mut self.matter.pulls);
-        let is_crowded = pulls.len() > 1;
+        // What a message takes that waits for others says little.
+        let is_timed = pulls.len() == 1 && self.matter.timed.is_none();
         for pull in pulls {
             let memory = self.matter.flights.memory(pull.flight);
             let memory = memory.prefix(pull.bytes);
-            let read = match self.begin(&pull, memory, is_crowded) {
-                Some(copy) => self.read_some(&pull, memory, copy),
-                None => self.read_all(&pull, memory),
+            let read = match memory.is_apart() {
+                true => self.read_apart(&pull, memory),
+                false => {
+                    let way = self.matter.ways.choose(pull.bytes, is_timed);
+                    if is_timed {
+                        self.time(&pull, way);
+                    }
+                    if way == Way::Stream {
+                        self.matter.ask(pull.from, pull.theirs, pull.flight);
+                        continue;
+                    }
+                    match self.begin(&pull, memory) {
+                        Some(copy) => self.read_some(&pull, memory, copy),
+                        None => self.read_all(&pull, memory),
+                    }
+                }
             };
             match read {
                 Read::Complete => {
@@ -145,9 +162,8 @@ impl Engine {
     }
 
     /// Begins to copy a message together with its sender, if it has more than one piece.
-    fn begin(&mut self, pull: &Pull, memory: Memory, is_crowded: bool) -> Option<JointCopy> {
-        let is_too_short = is_crowded && pull.bytes < self.piece_min() * CROWD_MIN;
-        if !self.matter.shares || is_too_short {
+    fn begin(&mut self, pull: &Pull, memory: Memory) -> Option<JointCopy> {
+        if !self.matter.shares || pull.bytes < self.transport.joint_min() {
             return None;
         }
         let (from, to) = (pull.from, self.matter.rank);
@@ -202,24 +218,41 @@ impl Engine {
 
     /// Reads all bytes of a message.
     fn read_all(&mut self, pull: &Pull, memory: Memory) -> Read {
-        let is_read = match memory.is_apart() {
-            false => {
-                // SAFETY: who receives vouches for the memory.
-                let into = unsafe { memory.bytes_mut() };
-                self.transport.read(pull.from, pull.address, into)
-            }
-            true => self.read_apart(pull, memory),
-        };
-        match is_read {
+        // SAFETY: who receives vouches for the memory.
+        let into = unsafe { memory.bytes_mut() };
+        match self.transport.read(pull.from, pull.address, into) {
             true => Read::Complete,
             false => Read::Impossible,
         }
     }
 
-    fn read_apart(&mut self, pull: &Pull, memory: Memory) -> bool {
+    /// Begins to time a message.
+    fn time(&mut self, pull: &Pull, way: Way) {
+        self.matter.timed = Some(Timed {
+            flight: pull.flight,
+            bytes: pull.bytes,
+            way,
+            start: self.transport.now(),
+        });
+    }
+
+    /// Looks whether the message has come that is timed.
+    pub(super) fn look_at_timed(&mut self) {
+        let is_coming = |timed: &mut Timed| self.matter.flights.is_coming(timed.flight);
+        let Some(timed) = self.matter.timed.take_if(|timed| !is_coming(timed)) else {
+            return;
+        };
+        if self.matter.flights.landed(timed.flight).is_some() {
+            let seconds = self.transport.now() - timed.start;
+            self.matter.ways.note(timed.bytes, timed.way, seconds);
+        }
+    }
+
+    /// The same of bytes that go to several places.
+    fn read_apart(&mut self, pull: &Pull, memory: Memory) -> Read {
         let packet = self.transport.stream_packet(0);
         self.scratch.resize(packet, 0);
-        (0..memory.bytes).step_by(packet).all(|offset| {
+        let is_read = (0..memory.bytes).step_by(packet).all(|offset| {
             let bytes = packet.min(memory.bytes - offset);
             let into = &mut self.scratch[..bytes];
             let address = pull.address + offset as u64;
@@ -229,7 +262,11 @@ impl Engine {
                 unsafe { memory.put(offset, into) };
             }
             is_read
-        })
+        });
+        match is_read {
+            true => Read::Complete,
+            false => Read::Impossible,
+        }
     }
 
     /// Writes to the memory of others what they have not read yet.

@@ -39,6 +39,7 @@ impl Engine {
             && matter.streams.is_empty()
             && matter.pulls.is_empty()
             && matter.pushes.is_empty()
+            && matter.timed.is_none()
     }
 
     /// As [`Engine::is_quiet`], of what is on its way to or from these ranks.

@@ -55,6 +55,7 @@ pub struct Memory {
     rank: u32,
     shared: Arc<Shared>,
     random: u64,
+    ticks: u64,
     has_boards: bool,
     /// Whether ranks reach each other's memory by address: all of them are in one process.
     is_near: bool,
@@ -182,6 +183,10 @@ impl Transport for Memory {
         }
     }
 
+    fn joint_min(&self) -> usize {
+        3 * PACKET_MAX
+    }
+
     fn joints(&self, from: u32, to: u32) -> &[Joint] {
         match self.is_near {
             true => &self.shared.joints[(from * self.shared.ranks + to) as usize],
@@ -222,7 +227,8 @@ impl Transport for Memory {
     }
 
     fn now(&mut self) -> f64 {
-        0.0
+        self.ticks += self.random(5);
+        self.ticks as f64
     }
 
     fn abort(&mut self, code: i32) -> ! {
@@ -249,6 +255,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
             rank,
             shared: Arc::clone(&shared),
             random: seed.wrapping_mul(31).wrapping_add(u64::from(rank)),
+            ticks: 0,
             has_boards: seed.is_multiple_of(2),
             is_near: seed % 3 == 2,
             refuses: seed % 5 == 2,
