@@ -158,6 +158,12 @@ pub trait Transport: Send {
         1
     }
 
+    /// Long messages that could be read go to this rank in packets, or come from it: what they need is
+    /// made ready.
+    fn prepare(&mut self, with: u32) {
+        let _ = with;
+    }
+
     /// From how many bytes on messages are better read from their sender's memory by address, in one copy,
     /// than sent; `usize::MAX` where none are.
     fn read_min(&self) -> usize {

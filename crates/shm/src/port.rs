@@ -500,6 +500,16 @@ impl Transport for Port {
         self.spins.max(1)
     }
 
+    fn prepare(&mut self, with: u32) {
+        let index = with.wrapping_sub(self.first) as usize;
+        if let (Some(sender), Some(receiver)) =
+            (self.senders.get_mut(index), self.receivers.get_mut(index))
+        {
+            sender.prepare();
+            receiver.prepare();
+        }
+    }
+
     fn read_min(&self) -> usize {
         self.read_min
     }

@@ -141,6 +141,18 @@ impl Parts {
         unsafe { &*self.pool.add(line) }
     }
 
+    /// Gives the pool its pages, so that the messages that use it for the first time do not wait for them.
+    #[cfg(not(loom))]
+    fn populate(&self) {
+        const PAGE: usize = 4096;
+        let start = self.pool.addr().next_multiple_of(PAGE) - self.pool.addr();
+        let bytes = (self.pool_bytes as usize).saturating_sub(start);
+        let from: *mut libc::c_void = self.pool.wrapping_byte_add(start).cast_mut().cast();
+        // SAFETY: the pool lies in a mapping; nothing is changed there. Where the system does not know the
+        // call nothing is lost.
+        unsafe { libc::madvise(from, bytes / PAGE * PAGE, libc::MADV_POPULATE_WRITE) };
+    }
+
     /// Copies a body into the pool, one part behind the other.
     ///
     /// # Safety
@@ -205,6 +217,8 @@ pub struct Sender {
     taken: u32,
     pool_next: u64,
     pool_taken: u64,
+    #[cfg(not(loom))]
+    is_prepared: bool,
 }
 
 /// The end of a ring that reads.
@@ -213,6 +227,8 @@ pub struct Receiver {
     next: u32,
     published: u32,
     pool_taken: u64,
+    #[cfg(not(loom))]
+    is_prepared: bool,
 }
 
 // SAFETY: both hold addresses in a mapping that is shared anyway; each end has one owner.
@@ -234,6 +250,16 @@ impl Sender {
             taken: 0,
             pool_next: 0,
             pool_taken: 0,
+            #[cfg(not(loom))]
+            is_prepared: false,
+        }
+    }
+
+    /// Gets ready for many bytes.
+    #[cfg(not(loom))]
+    pub fn prepare(&mut self) {
+        if !std::mem::replace(&mut self.is_prepared, true) {
+            self.parts.populate();
         }
     }
 
@@ -324,6 +350,16 @@ impl Receiver {
             next: 0,
             published: 0,
             pool_taken: 0,
+            #[cfg(not(loom))]
+            is_prepared: false,
+        }
+    }
+
+    /// Gets ready for many bytes.
+    #[cfg(not(loom))]
+    pub fn prepare(&mut self) {
+        if !std::mem::replace(&mut self.is_prepared, true) {
+            self.parts.populate();
         }
     }
 

@@ -38,6 +38,9 @@ impl Engine {
         let mut has_moved = false;
         self.matter.streams.retain_mut(|stream| {
             let Stream { memory, offset, .. } = stream;
+            if *offset == 0 && memory.bytes >= self.matter.read_min {
+                self.transport.prepare(stream.to);
+            }
             let length = if memory.is_apart() { 0 } else { memory.bytes };
             let packet_bytes = self.transport.stream_packet(length);
             while *offset < memory.bytes {

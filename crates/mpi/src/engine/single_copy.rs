@@ -131,12 +131,14 @@ impl Engine {
                     if is_timed {
                         self.time(&pull, way);
                     }
-                    if way == Way::Stream {
+                    let Way::Read { is_twice } = way else {
+                        self.transport.prepare(pull.from);
                         self.matter.ask(pull.from, pull.theirs, pull.flight);
                         continue;
-                    }
+                    };
                     match self.begin(&pull, memory) {
                         Some(copy) => self.read_some(&pull, memory, copy),
+                        None if is_twice => self.read_twice(&pull, memory),
                         None => self.read_all(&pull, memory),
                     }
                 }
@@ -224,6 +226,22 @@ impl Engine {
             true => Read::Complete,
             false => Read::Impossible,
         }
+    }
+
+    /// The same twice, to see whether it takes less the second time.
+    fn read_twice(&mut self, pull: &Pull, memory: Memory) -> Read {
+        let times = [(); 2].map(|()| {
+            let start = self.transport.now();
+            let read = self.read_all(pull, memory);
+            matches!(read, Read::Complete).then(|| self.transport.now() - start)
+        });
+        let [Some(first), Some(second)] = times else {
+            return Read::Impossible;
+        };
+        // As a whole the message has taken what nobody else does.
+        self.matter.timed = None;
+        self.matter.ways.note_fresh(pull.bytes, first - second);
+        Read::Complete
     }
 
     /// Begins to time a message.
