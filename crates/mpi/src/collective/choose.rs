@@ -164,9 +164,10 @@ impl Settings {
                 (_, Copies::OnceInTurns) => usize::MAX,
                 (Collective::Gather | Collective::Allgather, _) => 1 << 14,
                 (Collective::Bcast, _) if ranks == 2 => 1 << 15,
-                // 64 KiB 5.9 us, through boards 8.2; all of 256 KiB 39 us and 45 (2026-11-28, Intel Xeon).
+                // 64 KiB 5.9 us, through boards 8.2 (2026-11-28, Intel Xeon).
                 (Collective::Reduce, _) if ranks == 2 => 1 << 14,
-                (Collective::Allreduce, _) if ranks == 2 => 1 << 16,
+                // 256 KiB 39 us, through boards 47, but 512 KiB 84 and 77 (the same day).
+                (Collective::Allreduce, _) if ranks == 2 && bytes <= 1 << 18 => 1 << 16,
                 // What all slots hold: the root waits for nobody.
                 (Collective::Bcast, _) => 1 << 17,
                 _ => usize::MAX,

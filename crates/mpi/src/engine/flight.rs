@@ -118,6 +118,13 @@ impl Flights {
         }
     }
 
+    /// Whether more messages than that are being sent or received.
+    pub fn are_more_under_way_than(&self, few: usize) -> bool {
+        let is_under_way =
+            |state: &&State| matches!(state, State::Receiving { .. } | State::Sending { .. });
+        self.states.iter().filter(is_under_way).nth(few).is_some()
+    }
+
     pub fn is_coming(&self, flight: u32) -> bool {
         matches!(self.states[flight as usize], State::Receiving { .. })
     }

@@ -119,8 +119,10 @@ impl Engine {
     pub(super) fn pull(&mut self) -> bool {
         let has_some = !self.matter.pulls.is_empty();
         let pulls = std::mem::take(&mut self.matter.pulls);
-        // What a message takes that waits for others says little.
-        let is_timed = pulls.len() == 1 && self.matter.timed.is_none();
+        // What a message takes that waits for others says little; one each way, as in an exchange, is as
+        // usual as one.
+        let is_calm = || !self.matter.flights.are_more_under_way_than(2);
+        let is_timed = pulls.len() == 1 && self.matter.timed.is_none() && is_calm();
         for pull in pulls {
             let memory = self.matter.flights.memory(pull.flight);
             let memory = memory.prefix(pull.bytes);
