@@ -4,9 +4,9 @@
 //! Both ways are tried when a job starts, on memory that has been read before. But bytes that their sender
 //! has just written lie in its cache. From there the system's copy takes two or three times as long, as long
 //! as two copies by the two ends; and before it writes there again, the sender has to fetch back what was
-//! read, which its receiver does not see. 64 KiB that are written, sent and read take 23.7 us by one copy and
-//! 15.5 us in packets; where nobody writes them again it is 4.1 and 7.3 us (2026-11-28, Intel Xeon, cores
-//! without a common cache).
+//! read, which its receiver does not see. 64 KiB that are written, sent and read take 24 us by one copy and 13 us
+//! in packets; where nobody writes or reads them it is 4.1 and 7.3 us (2026-11-28, Intel Xeon, cores without a
+//! common cache).
 //!
 //! Only the program knows which it is. So receivers time messages, by length, and now and then take one the
 //! other way, or read one twice: what is faster the second time was fresh, and its sender will take as long
