@@ -110,6 +110,8 @@ struct Parts {
     slots: *const Slot,
     pool: *const Line,
     pool_bytes: u64,
+    #[cfg(not(loom))]
+    is_prepared: bool,
 }
 
 impl Parts {
@@ -121,6 +123,7 @@ impl Parts {
             slots: map.address(slots, SLOTS_BYTES).cast(),
             pool: map.address(slots + SLOTS_BYTES, pool_bytes).cast(),
             pool_bytes: pool_bytes as u64,
+            is_prepared: false,
         }
     }
 
@@ -143,8 +146,11 @@ impl Parts {
 
     /// Gives the pool its pages, so that the messages that use it for the first time do not wait for them.
     #[cfg(not(loom))]
-    fn populate(&self) {
+    fn prepare(&mut self) {
         const PAGE: usize = 4096;
+        if std::mem::replace(&mut self.is_prepared, true) {
+            return;
+        }
         let start = self.pool.addr().next_multiple_of(PAGE) - self.pool.addr();
         let bytes = (self.pool_bytes as usize).saturating_sub(start);
         let from: *mut libc::c_void = self.pool.wrapping_byte_add(start).cast_mut().cast();
@@ -217,8 +223,6 @@ pub struct Sender {
     taken: u32,
     pool_next: u64,
     pool_taken: u64,
-    #[cfg(not(loom))]
-    is_prepared: bool,
 }
 
 /// The end of a ring that reads.
@@ -227,8 +231,6 @@ pub struct Receiver {
     next: u32,
     published: u32,
     pool_taken: u64,
-    #[cfg(not(loom))]
-    is_prepared: bool,
 }
 
 // SAFETY: both hold addresses in a mapping that is shared anyway; each end has one owner.
@@ -250,17 +252,13 @@ impl Sender {
             taken: 0,
             pool_next: 0,
             pool_taken: 0,
-            #[cfg(not(loom))]
-            is_prepared: false,
         }
     }
 
     /// Gets ready for many bytes.
     #[cfg(not(loom))]
     pub fn prepare(&mut self) {
-        if !std::mem::replace(&mut self.is_prepared, true) {
-            self.parts.populate();
-        }
+        self.parts.prepare();
     }
 
     /// Writes a packet, a long body in this way; `false` if there is no room.
@@ -350,17 +348,13 @@ impl Receiver {
             next: 0,
             published: 0,
             pool_taken: 0,
-            #[cfg(not(loom))]
-            is_prepared: false,
         }
     }
 
     /// Gets ready for many bytes.
     #[cfg(not(loom))]
     pub fn prepare(&mut self) {
-        if !std::mem::replace(&mut self.is_prepared, true) {
-            self.parts.populate();
-        }
+        self.parts.prepare();
     }
 
     /// Whether a packet has come.
