@@ -164,8 +164,8 @@ pub trait Transport: Send {
         let _ = with;
     }
 
-    /// From how many bytes on messages are better read from their sender's memory by address, in one copy,
-    /// than sent; `usize::MAX` where none are.
+    /// From how many bytes on messages may be read from their sender's memory by address, in one copy, as
+    /// that can take less than to send them; `usize::MAX` where none are.
     fn read_min(&self) -> usize {
         usize::MAX
     }

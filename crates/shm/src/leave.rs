@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Whoever holds a stream for longer, perhaps as he waits for somebody who has left, is not waited for.
+/// A stream that another thread holds for longer is not waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Ends the process, without what the program registered to run at its exit, which may call us again. What it

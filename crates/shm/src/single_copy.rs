@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-/// 0: neither is done; 1: all long messages are read.
+/// 0: neither is done; 1: long messages of all lengths may be.
 pub const SINGLE_COPY: &str = "CORECAST_SINGLE_COPY";
 
 /// Reads bytes at `address` in the memory of a process; `false`: it is not possible.

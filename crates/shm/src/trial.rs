@@ -42,7 +42,7 @@ const DOUBT: f64 = 1.5;
 const MORE: i32 = 0;
 const LAST: i32 = 1;
 
-/// From how many bytes on messages are better read from their sender's memory: what the environment says, else
+/// From how many bytes on messages may be read from their sender's memory: what the environment says, else
 /// what is faster here, found out once in a process.
 pub fn read_min() -> usize {
     static READ_MIN: OnceLock<usize> = OnceLock::new();
@@ -185,10 +185,12 @@ mod tests {
     #[test]
     fn one_copy_is_for_lengths_from_which_on_it_is_faster() {
         let (quick, slow, unseen) = ([2.0, 1.0], [1.0, 2.0], [f64::INFINITY; 2]);
+        let doubtful = [1.0, DOUBT - 0.1];
         let [long, short] = LENGTHS;
         for (seen, expected) in [
             ([quick, quick], short),
             ([quick, slow], long),
+            ([quick, doubtful], short),
             ([slow, quick], usize::MAX),
             ([quick, unseen], long),
             ([unseen; 2], usize::MAX),

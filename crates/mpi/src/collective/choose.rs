@@ -126,7 +126,7 @@ impl Settings {
 pub enum Copies {
     /// In and out of shared memory, by both ends at the same time.
     Twice,
-    /// From memory to memory, by both ends.
+    /// From memory to memory.
     Once,
     /// By one end, since ranks share cores.
     OnceInTurns,

@@ -113,13 +113,13 @@ impl Body {
         }
     }
 
-    /// The first and behind the last byte, and the end of all that it takes as a part of another.
-    fn taken(&self) -> Result<Option<[isize; 3]>> {
-        let Some((first, end)) = self.data else {
+    /// Where what it takes as a part of another ends, if it has bytes.
+    fn rounded_end(&self) -> Result<Option<isize>> {
+        let Some((first, _)) = self.data else {
             return Ok(None);
         };
-        let rounded = first.checked_add(self.rounded(first)?);
-        Ok(Some([first, end, rounded.ok_or_else(too_large)?]))
+        let end = first.checked_add(self.rounded(first)?);
+        end.ok_or_else(too_large).map(Some)
     }
 
     /// `count` copies whose beginnings are `stride` bytes apart.
@@ -134,14 +134,15 @@ impl Body {
         let size = size.filter(|&size| isize::try_from(size).is_ok());
         let low = |at: isize| at.checked_add(last.min(0)).ok_or_else(too_large);
         let high = |at: isize| at.checked_add(last.max(0)).ok_or_else(too_large);
-        let (data, end) = match self.taken()? {
-            Some([first, end, rounded]) => (Some(spread(low(first)?, high(end)?)?), high(rounded)?),
-            None => (None, 0),
+        let data = match self.data {
+            Some((first, end)) => Some(spread(low(first)?, high(end)?)?),
+            None => None,
         };
+        let end = self.rounded_end()?.map(high).transpose()?;
         Ok(Self {
             size: size.ok_or_else(too_large)?,
             data,
-            end,
+            end: end.unwrap_or_default(),
             lower: self.lower.map(low).transpose()?,
             upper: self.upper.map(high).transpose()?,
             alignment: self.alignment,
@@ -156,12 +157,14 @@ impl Body {
         let mut whole = Self::empty();
         for (at, part) in parts.clone() {
             let shifted = |of: isize| of.checked_add(at).ok_or_else(too_large);
-            if let Some([first, end, rounded]) = part.taken()? {
-                let (first, end, rounded) = (shifted(first)?, shifted(end)?, shifted(rounded)?);
-                let before = whole.data.map(|(low, high)| (low, high, whole.end));
-                let (low, high, all) = before.unwrap_or((first, end, rounded));
+            if let Some(end) = part.rounded_end()? {
+                let end = shifted(end)?;
+                whole.end = whole.data.map_or(end, |_| whole.end.max(end));
+            }
+            if let Some((first, end)) = part.data {
+                let (first, end) = (shifted(first)?, shifted(end)?);
+                let (low, high) = whole.data.unwrap_or((first, end));
                 whole.data = Some(spread(low.min(first), high.max(end))?);
-                whole.end = all.max(rounded);
             }
             if let Some(lower) = part.lower {
                 let lower = shifted(lower)?;

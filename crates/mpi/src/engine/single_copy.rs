@@ -9,15 +9,14 @@ use super::ways::Way;
 use super::{Engine, Load, Matter, Memory};
 use crate::joint::Joint;
 
-/// Pieces of a message that both ends copy, unless they would be very short or very long: one for each, so
-/// that what an end copies lies together and takes one call of the system. In windows of 64 messages of
-/// 1 MiB two pieces made 33 and 34 GB/s, eight 21, and one end alone 11 and 15 (2026-11-28, Intel Xeon, two
-/// starts each).
+/// Pieces of a message that both ends copy, unless they would be very long: one for each, so that what an end
+/// copies lies together and takes one call of the system. In windows of 64 messages of 1 MiB two pieces made
+/// 33 and 34 GB/s, eight 21, and one end alone 11 and 15 (2026-11-28, Intel Xeon, two starts each).
 const PIECES: usize = 2;
-/// The shortest piece, in longest eager messages, and the longest in shortest pieces: where both ends are
-/// not there from the beginning shorter ones let them end at the same time.
-const PIECE_MIN: usize = 2;
-const PIECE_MAX: usize = 32;
+/// The longest piece, in shortest messages that both ends copy: where they are not there from the beginning
+/// shorter pieces let them end at the same time.
+const PIECE_MAX: usize = 2;
+
 /// A receive that reads from the sender's memory.
 pub(super) struct Pull {
     pub from: u32,
@@ -63,6 +62,8 @@ enum Read {
     Complete,
     /// The sender has taken what is left.
     LeftToSender,
+    /// It takes less to ask for it.
+    Never,
     Impossible,
 }
 
@@ -104,15 +105,10 @@ impl Matter {
 }
 
 impl Engine {
-    /// Bytes of the shortest piece.
-    fn piece_min(&self) -> usize {
-        self.eager_max * PIECE_MIN
-    }
-
     /// Bytes of a piece of a message that both ends copy.
     fn piece_bytes(&self, bytes: usize) -> usize {
-        let (least, pieces) = (self.piece_min(), bytes.div_ceil(PIECES));
-        pieces.clamp(least, least * PIECE_MAX)
+        let longest = self.transport.joint_min().saturating_mul(PIECE_MAX);
+        bytes.div_ceil(PIECES).min(longest)
     }
 
     /// Reads what lies in the memory of others.
@@ -126,26 +122,11 @@ impl Engine {
         for pull in pulls {
             let memory = self.matter.flights.memory(pull.flight);
             let memory = memory.prefix(pull.bytes);
-            let read = match memory.is_apart() {
-                true => self.read_apart(&pull, memory),
-                false => {
-                    let way = self.matter.ways.choose(pull.bytes, is_timed);
-                    if is_timed {
-                        self.time(&pull, way);
-                    }
-                    let Way::Read { is_twice } = way else {
-                        self.transport.prepare(pull.from);
-                        self.matter.ask(pull.from, pull.theirs, pull.flight);
-                        continue;
-                    };
-                    match self.begin(&pull, memory) {
-                        Some(copy) => self.read_some(&pull, memory, copy),
-                        None if is_twice => self.read_twice(&pull, memory),
-                        None => self.read_all(&pull, memory),
-                    }
+            match self.bring(&pull, memory, is_timed) {
+                Read::Never => {
+                    self.transport.prepare(pull.from);
+                    self.matter.ask(pull.from, pull.theirs, pull.flight);
                 }
-            };
-            match read {
                 Read::Complete => {
                     self.matter.counters.read.count(memory.bytes);
                     self.matter.flights.complete(pull.flight);
@@ -165,7 +146,26 @@ impl Engine {
         has_some
     }
 
-    /// Begins to copy a message together with its sender, if it has more than one piece.
+    /// Reads a message, unless packets take less.
+    fn bring(&mut self, pull: &Pull, memory: Memory, is_timed: bool) -> Read {
+        if memory.is_apart() {
+            return self.read_apart(pull, memory);
+        }
+        let way = self.matter.ways.choose(pull.bytes, is_timed);
+        if is_timed {
+            self.time(pull, way);
+        }
+        if way == Way::Stream {
+            return Read::Never;
+        }
+        match self.begin(pull, memory) {
+            Some(copy) => self.read_some(pull, memory, copy),
+            None if way == Way::ReadTwice => self.read_twice(pull, memory),
+            None => self.read_all(pull, memory),
+        }
+    }
+
+    /// Begins to copy a message together with its sender, if it is long enough.
     fn begin(&mut self, pull: &Pull, memory: Memory) -> Option<JointCopy> {
         if !self.matter.shares || pull.bytes < self.transport.joint_min() {
             return None;
@@ -181,7 +181,7 @@ impl Engine {
         };
         // What lies apart is unpacked, and what is cut off is none of the sender's.
         let is_plain = memory.readable_at() != 0 && memory.bytes == pull.bytes;
-        if copy.pieces() < 2 || !is_plain {
+        if !is_plain {
             return None;
         }
         let joints = self.transport.joints(from, to);

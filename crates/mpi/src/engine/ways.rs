@@ -28,8 +28,10 @@ const LONGEST: f64 = 2.0;
 /// How a message is received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// From its sender's memory; twice, to see whether it was fresh.
-    Read { is_twice: bool },
+    /// From its sender's memory.
+    Read,
+    /// The same twice, to see whether it was fresh.
+    ReadTwice,
     /// In packets.
     Stream,
 }
@@ -89,14 +91,14 @@ impl Ways {
         let is_other = is_timed && TRIED.contains(&turn);
         let twice = if is_other { TRIED.end - 1 } else { READ_TWICE };
         match reads != is_other {
-            true => Way::Read {
-                is_twice: is_timed && turn == twice,
-            },
+            true if is_timed && turn == twice => Way::ReadTwice,
+            true => Way::Read,
             false => Way::Stream,
         }
     }
 
-    /// Takes note of the time that the last message took which is timed, in seconds.
+    /// Takes note of the time that the last message took which is timed, in seconds; not of one that was read
+    /// twice.
     pub fn note(&mut self, bytes: usize, way: Way, seconds: f64) {
         let seen = self.seen(bytes);
         // What the first one that goes another way needs is in no cache.
@@ -104,7 +106,7 @@ impl Ways {
             return;
         }
         let mean = match way {
-            Way::Read { .. } => &mut seen.read,
+            Way::Read | Way::ReadTwice => &mut seen.read,
             Way::Stream => &mut seen.stream,
         };
         mean.note(seconds / bytes.max(1) as f64);
@@ -133,12 +135,8 @@ mod tests {
         let is_stream = |_: &u32| {
             let way = ways.choose(BYTES, true);
             match way {
-                Way::Read { is_twice } => {
-                    ways.note(BYTES, way, read);
-                    if is_twice {
-                        ways.note_fresh(BYTES, read - again);
-                    }
-                }
+                Way::Read => ways.note(BYTES, way, read),
+                Way::ReadTwice => ways.note_fresh(BYTES, read - again),
                 Way::Stream => ways.note(BYTES, way, stream),
             }
             way == Way::Stream
@@ -166,23 +164,21 @@ mod tests {
     #[test]
     fn messages_that_are_not_timed_follow_and_change_nothing() {
         let mut all = Ways::default();
-        let read = Way::Read { is_twice: false };
         for _ in 0..1000 {
-            assert_eq!(all.choose(BYTES, false), read);
+            assert_eq!(all.choose(BYTES, false), Way::Read);
         }
         let others = streams(&mut all, PERIOD - 1, [2.0, 2.0, 1.0]);
         assert!(others > PERIOD as usize / 2, "{others}");
         assert_eq!(all.choose(BYTES, false), Way::Stream);
-        assert_eq!(all.choose(BYTES / 2, false), read, "another length");
+        assert_eq!(all.choose(BYTES / 2, false), Way::Read, "another length");
     }
 
     #[test]
     fn one_that_was_interrupted_changes_little() {
         let mut all = Ways::default();
-        let read = Way::Read { is_twice: false };
         streams(&mut all, 100, STALE);
-        all.note(BYTES, read, 1000.0);
+        all.note(BYTES, Way::Read, 1000.0);
         all.note_fresh(BYTES, 2.0);
-        assert_eq!(all.choose(BYTES, false), read);
+        assert_eq!(all.choose(BYTES, false), Way::Read);
     }
 }
