@@ -116,6 +116,24 @@ static void reduce_floats(size_t n) { reduce(n, ADD_FLOATS); }
 static void allreduce_bytes(size_t n) { allreduce(n, ADD_BYTES); }
 static void allreduce_floats(size_t n) { allreduce(n, ADD_FLOATS); }
 
+/* What a rank gives was just written, and it reads what it gets. */
+static void used(void (*once)(size_t), size_t n, size_t gives, size_t gets) {
+  renew(out, gives);
+  once(n);
+  read_all(in, gets);
+}
+
+static void bcast_used(size_t n) {
+  if (me == 0) renew(in, n);
+  bcast(n);
+  if (me == 1) read_all(in, n);
+}
+
+static void reduce_used(size_t n) { used(reduce_floats, n, n, me == 0 ? n : 0); }
+static void allreduce_used(size_t n) { used(allreduce_floats, n, n, n); }
+static void alltoall_used(size_t n) { used(alltoall, n, 2 * n, 2 * n); }
+static void allgather_used(size_t n) { used(allgather, n, n, 2 * n); }
+
 /* ---- what should have come ---- */
 
 static void nothing(size_t n) { (void)n; }
@@ -159,5 +177,10 @@ const struct test coll_tests[] = {
   {"allreduce_float", ALL, 1, allreduce_floats, 0, 0, is_sum_of_floats},
   {"alltoall", REDUCE, 1, alltoall, 0, 0, are_blocks_for_me},
   {"allgather", REDUCE, 1, allgather, 0, 0, are_first_blocks},
+  {"bcast_used", ONE_WAY, 0, bcast_used, 0, 0, is_broadcast},
+  {"reduce_float_used", REDUCE, 0, reduce_used, 0, 0, root_has_floats},
+  {"allreduce_float_used", ALL, 1, allreduce_used, 0, 0, is_sum_of_floats},
+  {"alltoall_used", REDUCE, 1, alltoall_used, 0, 0, are_blocks_for_me},
+  {"allgather_used", REDUCE, 1, allgather_used, 0, 0, are_first_blocks},
   {0},
 };

@@ -22,9 +22,9 @@
  * for an instant without taking the core from others) ten iterations in a row are timed between
  * barriers, and the block of the slowest rank counts, over ten.
  *
- * latency sends the same bytes again and again, and nobody looks at them: they stay in the caches of both
- * ends. latency_used is what programs do: what is sent was just written, and what has come is read; both
- * are part of the time.
+ * latency and collectives send the same bytes again and again, and nobody looks at them: they stay in the
+ * caches of both ends. Those with _used behind their names are what programs do: what is sent was just
+ * written, and what has come is read; both are part of the time.
  *
  * late_COLL_WHO: in every iteration the ranks WHO (one, some, random) begin LATE_US later than the
  * others. Printed are the time of those on time, without the root of a reduction (mean over them,
@@ -160,6 +160,17 @@ static void collective(const char *c, size_t n) {
   else { fprintf(stderr, "mpibench: no test %s\n", c); MPI_Abort(MPI_COMM_WORLD, 2); }
 }
 
+/* What a rank gives to a collective was just written, and it reads what it gets. */
+static void used_collective(const char *c, size_t n) {
+  int is_to_one = !strncmp(c, "reduce", 6), is_vector = is_to_one || !strncmp(c, "allreduce", 9);
+  size_t total = n * (size_t)ranks;
+  if (!strcmp(c, "bcast")) {
+    if (me == 0) renew(in, n);
+  } else renew(out, strcmp(c, "alltoall") ? n : total);
+  collective(c, n);
+  if (me != 0 ? !is_to_one : strcmp(c, "bcast")) read_all(in, is_vector || !strcmp(c, "bcast") ? n : total);
+}
+
 /* Runs it once with known data and looks at the result. */
 static void checked(const char *c, size_t n) {
   int is_float = strstr(c, "_float") != NULL, is_all = !strncmp(c, "all", 3);
@@ -231,10 +242,20 @@ void timed_everybody(const char *c, size_t n, operation once, int gathers) {
 static const char *current;
 static void collective_once(size_t n) { collective(current, n); }
 
-static void everybody(const char *c, size_t n) {
+static void used_once(size_t n) { used_collective(current, n); }
+
+/* Behind the name of a collective: of bytes that were just written, and are read. */
+static const char USED[] = "_used";
+
+static void everybody(const char *test, size_t n) {
+  size_t length = strlen(test), tail = strlen(USED);
+  int is_used = length > tail && !strcmp(test + length - tail, USED);
+  char c[40];
+  snprintf(c, sizeof c, "%.*s", (int)(length - (is_used ? tail : 0)), test);
   checked(c, n);
   current = c;
-  timed_everybody(c, n, collective_once, 0);
+  /* Who is done first reads, or announces, while another still reads. */
+  timed_everybody(test, n, is_used ? used_once : collective_once, is_used);
 }
 
 /* ---- late ranks ---- */

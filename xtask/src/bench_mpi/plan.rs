@@ -4,7 +4,7 @@
 use super::options::{DRAWN, Options};
 
 const PAIR: [&str; 4] = ["latency", "latency_used", "bw", "bibw"];
-const COLLECTIVES: [&str; 8] = [
+const COLLECTIVES: [&str; 13] = [
     "barrier",
     "bcast",
     "reduce",
@@ -13,6 +13,11 @@ const COLLECTIVES: [&str; 8] = [
     "allreduce_float",
     "alltoall",
     "allgather",
+    "bcast_used",
+    "reduce_float_used",
+    "allreduce_float_used",
+    "alltoall_used",
+    "allgather_used",
 ];
 const LATE: [&str; 9] = [
     "late_bcast_one",
@@ -46,7 +51,12 @@ const ONE_SIDED: [&str; 15] = [
 ];
 const TYPES: [&str; 4] = ["column", "blocks", "particles", "halo"];
 const OWN_ACCESSES: [&str; 2] = ["write_at", "read_at"];
-const COLLECTIVE_ACCESSES: [&str; 2] = ["write_at_all", "read_at_all"];
+const ACCESSES_IN_TURNS: [&str; 4] = [
+    "write_at_turns",
+    "read_at_turns",
+    "write_at_all",
+    "read_at_all",
+];
 const NEIGHBOURS: [&str; 2] = ["neighbor_allgather", "neighbor_alltoall"];
 
 /// What the picture shows.
@@ -138,7 +148,7 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
         let tests: Vec<&str> = COLLECTIVES
             .iter()
             .copied()
-            .filter(|test| !test.contains("float"))
+            .filter(|test| !test.contains("float") && !test.ends_with("_used"))
             .collect();
         for &ranks in counts {
             // With a core each there is room for large ones.
@@ -193,7 +203,7 @@ pub fn groups(options: &Options, cores: u32) -> Vec<Group> {
             &[64, 512, 4096]
         };
         let kind = "files, 256 KiB a rank in turns of so many bytes";
-        add(kind, 2, &COLLECTIVE_ACCESSES, blocks, seconds);
+        add(kind, 2, &ACCESSES_IN_TURNS, blocks, seconds);
     }
     if options.has("neighbours") {
         for ranks in [2, 4] {
