@@ -76,18 +76,19 @@ static int both(MPI_File file, int bytes) {
   return phases_since();
 }
 
-/* Many small pieces that lie close go by two phases, and no others. */
+/* Many small pieces that lie close are written by two phases, and no others; few ranks read them with what
+ * is between. */
 static void taken(void) {
   int all = ranks > 1 ? 2 : 0;
   MPI_File file = new_file(NULL, NULL);
   set_view(file, 64, 64 * ranks, me);
-  CHECK(both(file, BYTES) == all);
+  CHECK(both(file, BYTES) == all / 2);
   /* One byte of eight. */
   set_view(file, 64, 8 * 64 * ranks, me);
   CHECK(both(file, BYTES / 8) == 0);
-  /* Half of the bytes, which only reading puts up with. */
+  /* Half of the bytes. */
   set_view(file, 64, 2 * 64 * ranks, me);
-  CHECK(both(file, BYTES / 2) == all / 2);
+  CHECK(both(file, BYTES / 2) == 0);
   /* Large pieces. */
   set_view(file, 1 << 14, (1 << 14) * ranks, me);
   CHECK(both(file, BYTES) == 0);
@@ -135,7 +136,7 @@ static void hints(void) {
   expect(hints, "cb_buffer_size", "8192");
   MPI_Info_free(&hints);
   set_view(file, 64, 64 * ranks, me);
-  CHECK(both(file, BYTES) == (ranks > 1 ? 2 : 0));
+  CHECK(both(file, BYTES) == (ranks > 1 ? 1 : 0));
   OK(MPI_File_close(&file));
 }
 

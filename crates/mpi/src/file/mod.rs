@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of the host, as MPI sees them: views through datatypes, and positions in their elements.
 //!
-//! An access is pieces of the file ([`View::pieces`]), each read or written by itself at its place; what
-//! ranks agree on (who creates, the shared position, atomic accesses) is above.
+//! An access is pieces of the file ([`View::pieces`]), each written by itself at its place, small ones read
+//! together where they lie close; what ranks agree on (who creates, the shared position, atomic accesses) is
+//! above.
 #![forbid(unsafe_code)]
 
 mod parts;
 mod phases;
+mod sieve;
 mod view;
 
 use std::fs::{File, OpenOptions};
@@ -17,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub use parts::{Parts, is_rising, runs};
 pub use phases::{ASKED_BYTES, Asked, Buffering, Plan};
 pub use view::{Representation, View};
+
+use sieve::{pick, together};
 
 use crate::error::{Class, Error, Result};
 
@@ -169,24 +173,49 @@ impl Disk {
 
     /// Reads pieces, one after the other, up to the end of the file; how many bytes there were.
     ///
+    /// Of regular files what lies between small pieces may be read, too.
+    ///
     /// # Errors
     /// As [`failure`].
     pub fn read(&self, pieces: &[(u64, usize)], into: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
-        for &(at, bytes) in pieces {
-            let mut got = 0;
-            while got < bytes {
-                let room = &mut into[done + got..done + bytes];
-                match self.file.read_at(room, at + got as u64) {
-                    Ok(0) => return Ok(done + got),
-                    Ok(more) => got += more,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(failure(&error, &self.path)),
+        let mut block = Vec::new();
+        let (mut rest, mut done) = (pieces, 0);
+        while let Some(&(first, _)) = rest.first() {
+            // Nobody knows for how many bytes a device is good.
+            let many = if self.is_regular { together(rest) } else { 1 };
+            let (these, others) = rest.split_at(many);
+            let wanted: usize = these.iter().map(|&(_, bytes)| bytes).sum();
+            let room = &mut into[done..done + wanted];
+            let got = match these {
+                [.., (last, bytes)] if many > 1 => {
+                    let span = (last - first) as usize + bytes;
+                    block.resize(span, 0);
+                    let found = self.read_piece(first, &mut block)?;
+                    pick(these, &block[..found], room)
                 }
+                _ => self.read_piece(first, room)?,
+            };
+            done += got;
+            if got < wanted {
+                break;
             }
-            done += bytes;
+            rest = others;
         }
         Ok(done)
+    }
+
+    /// Reads from a place on; how many bytes there were.
+    fn read_piece(&self, at: u64, into: &mut [u8]) -> Result<usize> {
+        let mut got = 0;
+        while got < into.len() {
+            match self.file.read_at(&mut into[got..], at + got as u64) {
+                Ok(0) => break,
+                Ok(more) => got += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(failure(&error, &self.path)),
+            }
+        }
+        Ok(got)
     }
 
     /// Writes pieces, one after the other.
