@@ -15,13 +15,9 @@ use super::opened::Rooms;
 use super::{Address, Count, Datatype, Entered};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
-use crate::file::{ASKED_BYTES, Asked, Buffering, Parts, Plan, is_rising, runs};
+use crate::file::{ASKED_BYTES, Asked, Buffering, CALL_BYTES, Parts, Plan, is_rising, runs};
 use crate::handle::FileId;
 use crate::status::Status;
-
-/// Bytes between two runs that are read along with them: that takes less time than another call of the
-/// system.
-const GAP: u64 = 4096;
 
 /// Where of so many bytes at least one is wanted, all are read.
 const DENSE: u64 = 4;
@@ -154,7 +150,7 @@ impl Meeting {
         let all = ends.reduce(|one, other| one.start.min(other.start)..one.end.max(other.end));
         match all {
             Some(all) if wanted.saturating_mul(DENSE) >= all.end - all.start => vec![all],
-            _ => self.runs(window, GAP),
+            _ => self.runs(window, CALL_BYTES),
         }
     }
 

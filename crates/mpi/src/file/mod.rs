@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use parts::{Parts, is_rising, runs};
 pub use phases::{ASKED_BYTES, Asked, Buffering, Plan};
+pub use sieve::CALL_BYTES;
 pub use view::{Representation, View};
 
 use sieve::{pick, together};
