@@ -162,13 +162,13 @@ static void collective(const char *c, size_t n) {
 
 /* What a rank gives to a collective was just written, and it reads what it gets. */
 static void used_collective(const char *c, size_t n) {
-  int is_to_one = !strncmp(c, "reduce", 6), is_vector = is_to_one || !strncmp(c, "allreduce", 9);
+  int is_bcast = !strcmp(c, "bcast"), is_reduce = !strncmp(c, "reduce", 6), is_vector = !strncmp(c, "allreduce", 9);
   size_t total = n * (size_t)ranks;
-  if (!strcmp(c, "bcast")) {
-    if (me == 0) renew(in, n);
-  } else renew(out, strcmp(c, "alltoall") ? n : total);
+  size_t gives = is_bcast && me != 0 ? 0 : strcmp(c, "alltoall") ? n : total;
+  size_t gets = is_bcast ? (me == 0 ? 0 : n) : is_reduce ? (me == 0 ? n : 0) : is_vector ? n : total;
+  renew(is_bcast ? in : out, gives);
   collective(c, n);
-  if (me != 0 ? !is_to_one : strcmp(c, "bcast")) read_all(in, is_vector || !strcmp(c, "bcast") ? n : total);
+  read_all(in, gets);
 }
 
 /* Runs it once with known data and looks at the result. */
@@ -241,7 +241,6 @@ void timed_everybody(const char *c, size_t n, operation once, int gathers) {
 
 static const char *current;
 static void collective_once(size_t n) { collective(current, n); }
-
 static void used_once(size_t n) { used_collective(current, n); }
 
 /* Behind the name of a collective: of bytes that were just written, and are read. */

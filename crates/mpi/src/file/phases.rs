@@ -128,9 +128,7 @@ impl Asked {
             },
         }
     }
-}
 
-impl Asked {
     /// What its rank would read by itself, where a call of the system counts as so many bytes as are copied
     /// in its time.
     fn read_alone(&self) -> u64 {

@@ -5,8 +5,8 @@
 //! have to be read before, and nobody might change them meanwhile.
 #![forbid(unsafe_code)]
 
-/// Bytes that the system copies in the time of one more call: 0.4 us, when the file is in memory. So many
-/// between two pieces are read along with them.
+/// Bytes that the system copies in about the time of one more call, when the file is in memory (0.3 us for 64
+/// bytes; 2026-11-28, Intel Xeon). So many between two pieces are read along with them.
 pub const CALL_BYTES: u64 = 4096;
 
 /// Most bytes that are read at a time: few enough to be in a core's own cache when pieces are picked out.
