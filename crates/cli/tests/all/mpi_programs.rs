@@ -199,6 +199,14 @@ fn random_collective_accesses_to_files_do_what_a_naive_model_does() {
     checks_pass("files_random.c", &MPICH, &seeds[..1], &[3]);
 }
 
+#[test]
+fn small_pieces_of_a_file_are_written_and_nothing_between_them() {
+    let checks = ["turns", "between", "cut", "full"];
+    for interface in [&STANDARD, &MPICH] {
+        checks_pass("files_small.c", interface, &checks, &[1, 2, 3, 6]);
+    }
+}
+
 /// One after the other, since they start many processes.
 const DYNAMIC: [&str; 7] = [
     "spawn",

@@ -315,7 +315,7 @@ pub(super) fn alone(
     let file = mpi.files.get(id)?;
     let (guard, is_atomic) = (file.guard, file.is_atomic);
     let move_bytes = |mpi: &mut Entered| {
-        let file = mpi.files.get(id)?;
+        let file = mpi.files.get_mut(id)?;
         move_pieces(file, what, &pieces, ready)
     };
     let done = match is_atomic {
@@ -327,7 +327,7 @@ pub(super) fn alone(
 
 /// Reads pieces into a buffer, or writes them out of it; how many bytes.
 fn move_pieces(
-    file: &OpenFile,
+    file: &mut OpenFile,
     what: What,
     pieces: &[(u64, usize)],
     mut ready: Ready,

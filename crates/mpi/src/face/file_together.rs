@@ -183,7 +183,7 @@ impl Meeting {
     /// Writes what ranks have given for a part of the file, and no byte between.
     fn put(
         &self,
-        mpi: &Entered,
+        mpi: &mut Entered,
         window: &Range<u64>,
         (room, places): (&[u8], &[Range<usize>]),
         block: &mut Vec<u8>,
@@ -198,7 +198,7 @@ impl Meeting {
                 rest = behind;
             }
         }
-        let disk = &mpi.files.get(self.id)?.disk;
+        let disk = &mut mpi.files.get_mut(self.id)?.disk;
         for run in self.runs(window, 0) {
             let (from, to) = within(&run, window);
             disk.write(&[(run.start, to - from)], &block[from..to])?;
@@ -247,10 +247,10 @@ impl Meeting {
     }
 
     /// Reads what ranks want of a part of the file; the first place at which there is nothing.
-    fn get(&self, mpi: &Entered, window: &Range<u64>, block: &mut Vec<u8>) -> Result<u64> {
+    fn get(&self, mpi: &mut Entered, window: &Range<u64>, block: &mut Vec<u8>) -> Result<u64> {
         // Also of what cannot be read something is given.
         grow(block, (window.end - window.start) as usize);
-        let disk = &mpi.files.get(self.id)?.disk;
+        let disk = &mut mpi.files.get_mut(self.id)?.disk;
         for run in self.read_runs(window) {
             let (from, to) = within(&run, window);
             let found = disk.read(&[(run.start, to - from)], &mut block[from..to])?;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of the host, as MPI sees them: views through datatypes, and positions in their elements.
 //!
-//! An access is pieces of the file ([`View::pieces`]), each written by itself at its place, small ones read
-//! together where they lie close; what ranks agree on (who creates, the shared position, atomic accesses) is
-//! above.
-#![forbid(unsafe_code)]
+//! An access is pieces of the file ([`View::pieces`]), and nothing else of it is written; small ones that lie
+//! close are read, or written, together. What ranks agree on (who creates, the shared position, atomic
+//! accesses) is above.
+#![deny(unsafe_code)]
 
 mod parts;
 mod phases;
+#[allow(unsafe_code)] // It maps files.
+mod scatter;
 mod sieve;
 mod view;
 
@@ -21,7 +23,8 @@ pub use phases::{ASKED_BYTES, Asked, Buffering, Plan};
 pub use sieve::CALL_BYTES;
 pub use view::{Representation, View};
 
-use sieve::{pick, together};
+use scatter::Mappable;
+use sieve::pick;
 
 use crate::error::{Class, Error, Result};
 
@@ -77,6 +80,9 @@ pub struct Disk {
     file: File,
     path: PathBuf,
     is_regular: bool,
+    mappable: Mappable,
+    /// What small pieces are picked out of: new memory costs more than that.
+    block: Vec<u8>,
 }
 
 /// What went wrong with a file, as MPI says it.
@@ -121,6 +127,8 @@ impl Disk {
             file,
             path,
             is_regular,
+            mappable: Mappable::default(),
+            block: Vec::new(),
         })
     }
 
@@ -178,23 +186,29 @@ impl Disk {
     ///
     /// # Errors
     /// As [`failure`].
-    pub fn read(&self, pieces: &[(u64, usize)], into: &mut [u8]) -> Result<usize> {
-        let mut block = Vec::new();
+    pub fn read(&mut self, pieces: &[(u64, usize)], into: &mut [u8]) -> Result<usize> {
         let (mut rest, mut done) = (pieces, 0);
         while let Some(&(first, _)) = rest.first() {
             // Nobody knows for how many bytes a device is good.
-            let many = if self.is_regular { together(rest) } else { 1 };
+            let many = if self.is_regular {
+                sieve::together(rest)
+            } else {
+                1
+            };
             let (these, others) = rest.split_at(many);
             let wanted: usize = these.iter().map(|&(_, bytes)| bytes).sum();
             let room = &mut into[done..done + wanted];
             let got = match these {
                 [.., (last, bytes)] if many > 1 => {
                     let span = (last - first) as usize + bytes;
-                    block.resize(span, 0);
-                    let found = self.read_piece(first, &mut block)?;
-                    pick(these, &block[..found], room)
+                    if self.block.len() < span {
+                        self.block.resize(span, 0);
+                    }
+                    let found = read_from(&self.file, first, &mut self.block[..span]);
+                    let found = self.done(found)?;
+                    pick(these, &self.block[..found], room)
                 }
-                _ => self.read_piece(first, room)?,
+                _ => self.done(read_from(&self.file, first, room))?,
             };
             done += got;
             if got < wanted {
@@ -205,31 +219,64 @@ impl Disk {
         Ok(done)
     }
 
-    /// Reads from a place on; how many bytes there were.
-    fn read_piece(&self, at: u64, into: &mut [u8]) -> Result<usize> {
-        let mut got = 0;
-        while got < into.len() {
-            match self.file.read_at(&mut into[got..], at + got as u64) {
-                Ok(0) => break,
-                Ok(more) => got += more,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(failure(&error, &self.path)),
-            }
-        }
-        Ok(got)
-    }
-
-    /// Writes pieces, one after the other.
+    /// Writes pieces, those that go together with the last of them first, which makes the file as long as
+    /// it will be.
     ///
     /// # Errors
     /// As [`failure`].
-    pub fn write(&self, pieces: &[(u64, usize)], from: &[u8]) -> Result<()> {
+    pub fn write(&mut self, pieces: &[(u64, usize)], from: &[u8]) -> Result<()> {
+        let (mut rest, mut done) = (pieces, 0);
+        while !rest.is_empty() {
+            let many = if self.is_regular {
+                scatter::together(rest)
+            } else {
+                0
+            };
+            let (these, others) = rest.split_at(many.max(1));
+            let bytes: usize = these.iter().map(|&(_, bytes)| bytes).sum();
+            let part = &from[done..done + bytes];
+            match these {
+                [inner @ .., last] if many > 0 => {
+                    let (inside, end) = part.split_at(bytes - last.1);
+                    self.write_piece(last.0, end)?;
+                    let written = self.mappable.write(&self.file, inner, inside);
+                    self.write_rest(inner, inside, written)?;
+                }
+                _ => self.write_rest(these, part, 0)?,
+            }
+            done += bytes;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Writes pieces one after the other, of which so many bytes are there.
+    fn write_rest(&self, pieces: &[(u64, usize)], from: &[u8], written: usize) -> Result<()> {
         let mut done = 0;
         for &(at, bytes) in pieces {
-            let part = &from[done..done + bytes];
-            self.done(self.file.write_all_at(part, at))?;
+            if done + bytes > written {
+                self.write_piece(at, &from[done..done + bytes])?;
+            }
             done += bytes;
         }
         Ok(())
     }
+
+    fn write_piece(&self, at: u64, from: &[u8]) -> Result<()> {
+        self.done(self.file.write_all_at(from, at))
+    }
+}
+
+/// Reads from a place on; how many bytes there were.
+fn read_from(file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
+    let mut got = 0;
+    while got < into.len() {
+        match file.read_at(&mut into[got..], at + got as u64) {
+            Ok(0) => break,
+            Ok(more) => got += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(got)
 }

@@ -2,7 +2,7 @@
 //! Small pieces that lie close are read together, with what is between them, and picked out of it (data
 //! sieving; Thakur, Gropp and Lusk 1999, "Data sieving and collective I/O in ROMIO", section 3,
 //! <https://doi.org/10.1109/FMPC.1999.750599>). What is written is never sieved: the bytes between would
-//! have to be read before, and nobody might change them meanwhile.
+//! have to be read before, and nobody might change them meanwhile ([`super::scatter`] has another way).
 #![forbid(unsafe_code)]
 
 /// Bytes that the system copies in about the time of one more call, when the file is in memory (0.3 us for 64
@@ -10,7 +10,7 @@
 pub const CALL_BYTES: u64 = 4096;
 
 /// Most bytes that are read at a time: few enough to be in a core's own cache when pieces are picked out.
-const BLOCK: u64 = 64 << 10;
+const BLOCK: u64 = 256 << 10;
 
 /// How many of these pieces, from the first on, are read by one call.
 pub(super) fn together(pieces: &[(u64, usize)]) -> usize {
@@ -24,9 +24,10 @@ pub(super) fn together(pieces: &[(u64, usize)]) -> usize {
     }
     let joins = |&&(at, bytes): &&(u64, usize)| {
         let gap = at.checked_sub(end);
-        let more = gap.map(|gap| gap.saturating_add(bytes as u64));
         let behind = at.saturating_add(bytes as u64);
-        let is_close = more.is_some_and(|more| more <= CALL_BYTES) && behind - first <= BLOCK;
+        let is_close = gap.is_some_and(|gap| gap <= CALL_BYTES)
+            && bytes as u64 <= CALL_BYTES
+            && behind - first <= BLOCK;
         if is_close {
             end = behind;
         }
@@ -61,16 +62,16 @@ mod tests {
         assert_eq!(together(&[]), 0);
         assert_eq!(together(&[(5, 100)]), 1);
         assert_eq!(together(&[(0, 64), (128, 64), (256, 64)]), 3);
-        // A gap, with its piece, that takes longer than a call; one that does not; a piece that does.
-        assert_eq!(together(&[(0, 64), (4096, 65), (8192, 64)]), 1);
-        assert_eq!(together(&[(0, 64), (4096, 64), (8192, 64)]), 3);
+        // A gap that takes longer than a call; one that does not; a piece that does.
+        assert_eq!(together(&[(0, 64), (4161, 64), (8192, 64)]), 1);
+        assert_eq!(together(&[(0, 64), (4160, 4096), (8256, 64)]), 3);
         assert_eq!(together(&[(0, 4097), (4097, 1)]), 1);
         // Places that go back, or are there twice.
         assert_eq!(together(&[(64, 64), (0, 64)]), 1);
         assert_eq!(together(&[(0, 64), (0, 64)]), 1);
         // No more than a block.
-        let many: Vec<(u64, usize)> = (0..2000).map(|index| (64 * index, 32)).collect();
-        assert_eq!(together(&many), 1024);
+        let many: Vec<(u64, usize)> = (0..8000).map(|index| (64 * index, 32)).collect();
+        assert_eq!(together(&many), 4096);
     }
 
     #[test]
