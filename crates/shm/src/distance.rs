@@ -8,7 +8,11 @@
 //! a common cache, 10 us by plain stores and 3.0 us by stores past the caches, and with a common cache as
 //! long as by plain stores (2026-11-27, AMD EPYC, family 26).
 //!
-//! Without them it is faster to write past the caches for a core that shares none, and let it read memory.
+//! Without them it is faster to write past the caches for a core that shares none, and let it read memory;
+//! so it is on processors of AMD's family 25 (Zen 3 and 4), where lines come slowly from caches of another
+//! die, however they were written: 64 KiB that are written, broadcast and read took 10 us past the caches,
+//! 26 to 33 us by strings and 34 us by plain stores there, and 14.5, 10.5 and 11 us with a common cache
+//! (2026-11-28, AMD EPYC, family 25, model 17).
 //! What is the case shows in a single load: one of a line that the other core has just written takes
 //! about as long as one from memory where no cache is shared, and a fraction of it where one is. Ranks
 //! move, for a scheduler or a hypervisor moves them, so a rank looks again and again while it passes
@@ -63,17 +67,30 @@ pub struct Distances {
 enum Choice {
     /// It is always the same.
     Always(Way),
-    /// How far the reader is: ticks from which on a load is slow.
-    Looks { slow: u64 },
+    /// How far the reader is: ticks from which on a load is slow, and the way to one that is near.
+    Looks { slow: u64, near: Way },
 }
 
 impl Choice {
     fn of_this_processor() -> Self {
-        if ticks::has_strings() {
-            return Self::Always(Way::Strings);
+        let near = if ticks::has_strings() {
+            Way::Strings
+        } else {
+            Way::Caches
+        };
+        if near == Way::Strings && !ticks::has_slow_caches() {
+            return Self::Always(near);
         }
         // Where loads cannot be timed nobody knows better.
-        slow().map_or(Self::Always(Way::Caches), |slow| Self::Looks { slow })
+        slow().map_or(Self::Always(near), |slow| Self::Looks { slow, near })
+    }
+
+    /// The way to a rank, or to most of several.
+    fn way(self, is_far: bool) -> Way {
+        match self {
+            Self::Looks { .. } if is_far => Way::Memory,
+            Self::Always(way) | Self::Looks { near: way, .. } => way,
+        }
     }
 }
 
@@ -126,16 +143,14 @@ impl Distances {
         }
         let slow = match self.choice {
             Choice::Always(way) => return way,
-            Choice::Looks { slow } => slow,
+            Choice::Looks { slow, .. } => slow,
         };
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
             self.look(to, slow);
         }
-        match self.peers[(to - self.first) as usize].is_far {
-            true => Way::Memory,
-            false => Way::Caches,
-        }
+        self.choice
+            .way(self.peers[(to - self.first) as usize].is_far)
     }
 
     /// The way for bytes that several ranks will read: the better one for most of them.
@@ -146,7 +161,7 @@ impl Distances {
         }
         let slow = match self.choice {
             Choice::Always(way) => return way,
-            Choice::Looks { slow } => slow,
+            Choice::Looks { slow, .. } => slow,
         };
         self.calls = self.calls.wrapping_add(1);
         if self.calls.is_multiple_of(CALLS) {
@@ -156,10 +171,7 @@ impl Distances {
         let far = readers
             .iter()
             .filter(|&&to| self.peers[(to - self.first) as usize].is_far);
-        match far.count() * 2 > readers.len() {
-            true => Way::Memory,
-            false => Way::Caches,
-        }
+        self.choice.way(far.count() * 2 > readers.len())
     }
 
     /// Times a load of another rank's pulse; it tells something only if it has changed since.
@@ -215,7 +227,8 @@ pub unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize, way: Way) {
 mod ticks {
     use std::arch::asm;
     use std::arch::x86_64::{
-        __m128i, _mm_clflush, _mm_lfence, _mm_loadu_si128, _mm_mfence, _mm_sfence, _mm_stream_si128,
+        __cpuid, __m128i, _mm_clflush, _mm_lfence, _mm_loadu_si128, _mm_mfence, _mm_sfence,
+        _mm_stream_si128,
     };
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -260,6 +273,16 @@ mod ticks {
     /// Whether the processor moves long strings fast.
     pub fn has_strings() -> bool {
         is_x86_feature_detected!("ermsb")
+    }
+
+    /// Whether lines come slowly from caches of another die: AMD's family 25.
+    pub fn has_slow_caches() -> bool {
+        #[allow(unused_unsafe)] // Newer compilers need none.
+        // SAFETY: every processor of this kind has the instruction and these two leaves.
+        let (vendor, facts) = unsafe { (__cpuid(0), __cpuid(1).eax) };
+        let vendor = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        let family = (facts >> 8 & 0xf) + (facts >> 20 & 0xff);
+        vendor.as_flattened() == b"AuthenticAMD" && family == 25
     }
 
     /// As [`super::copy`].
@@ -309,6 +332,10 @@ mod ticks {
         false
     }
 
+    pub fn has_slow_caches() -> bool {
+        false
+    }
+
     pub fn of_load(word: &AtomicU32) -> (u32, u64) {
         (word.load(Ordering::Relaxed), 0)
     }
@@ -352,7 +379,10 @@ mod tests {
         let pulses = [Pulse::default(), Pulse::default()];
         let mut distances = Distances::new((0, 0), pulses.iter().map(|pulse| &raw const *pulse));
         let mut beat_and_ask = |slow| {
-            distances.choice = Choice::Looks { slow };
+            distances.choice = Choice::Looks {
+                slow,
+                near: Way::Caches,
+            };
             pulses[1].0.fetch_add(1, Ordering::Relaxed);
             for _ in 0..CALLS - 1 {
                 let _ = distances.way(1, BYTES_MIN);
@@ -370,6 +400,10 @@ mod tests {
         assert_eq!(distances.way_to_all(&[1], BYTES_MIN), Way::Memory);
         assert_eq!(distances.way_to_all(&[0, 1], BYTES_MIN), Way::Caches);
         assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
+        let near = Way::Strings;
+        distances.choice = Choice::Looks { slow: 0, near };
+        assert_eq!(distances.way(1, BYTES_MIN), Way::Memory);
+        assert_eq!(distances.way_to_all(&[0, 1], BYTES_MIN), near);
         distances.choice = Choice::Always(Way::Strings);
         assert_eq!(distances.way(1, BYTES_MIN), Way::Strings);
         assert_eq!(distances.way(1, BYTES_MIN - 1), Way::Caches);
