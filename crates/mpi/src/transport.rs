@@ -170,6 +170,11 @@ pub trait Transport: Send {
         usize::MAX
     }
 
+    /// From how many bytes on that takes less, of bytes that nobody has just written.
+    fn once_min(&self) -> usize {
+        self.read_min()
+    }
+
     /// From how many bytes on both ends of a message that is read copy.
     fn joint_min(&self) -> usize {
         usize::MAX

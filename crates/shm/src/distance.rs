@@ -41,7 +41,7 @@ pub enum Way {
 /// Fewer bytes go through caches wherever the reader is.
 pub const BYTES_MIN: usize = 2 << 10;
 
-/// Of so many calls one looks.
+/// Of so many calls one looks, when what has been seen of a rank leaves no doubt how far it is.
 const CALLS: u32 = 16;
 
 /// As many loads must have been slow: an interruption makes one slow, nothing makes one quick.
@@ -99,8 +99,15 @@ struct Peer {
     pulse: *const Pulse,
     seen: u32,
     loads: [bool; LOADS],
-    next: usize,
+    looks: usize,
     is_far: bool,
+}
+
+impl Peer {
+    /// Whether too little has been seen of it, or loads differed.
+    fn is_doubtful(&self) -> bool {
+        self.looks < LOADS || self.loads != [self.is_far; LOADS]
+    }
 }
 
 impl Distances {
@@ -110,7 +117,7 @@ impl Distances {
             pulse,
             seen: 0,
             loads: [false; LOADS],
-            next: 0,
+            looks: 0,
             is_far: false,
         };
         Self {
@@ -146,11 +153,10 @@ impl Distances {
             Choice::Looks { slow, .. } => slow,
         };
         self.calls = self.calls.wrapping_add(1);
-        if self.calls.is_multiple_of(CALLS) {
+        if self.calls.is_multiple_of(CALLS) || self.peer(to).is_doubtful() {
             self.look(to, slow);
         }
-        self.choice
-            .way(self.peers[(to - self.first) as usize].is_far)
+        self.choice.way(self.peer(to).is_far)
     }
 
     /// The way for bytes that several ranks will read: the better one for most of them.
@@ -164,14 +170,19 @@ impl Distances {
             Choice::Looks { slow, .. } => slow,
         };
         self.calls = self.calls.wrapping_add(1);
-        if self.calls.is_multiple_of(CALLS) {
-            let turn = (self.calls / CALLS) as usize % readers.len();
-            self.look(readers[turn], slow);
+        let (all, calls) = (readers.len(), self.calls as usize);
+        let next = readers[calls % all];
+        if self.peer(next).is_doubtful() {
+            self.look(next, slow);
+        } else if self.calls.is_multiple_of(CALLS) {
+            self.look(readers[calls / CALLS as usize % all], slow);
         }
-        let far = readers
-            .iter()
-            .filter(|&&to| self.peers[(to - self.first) as usize].is_far);
+        let far = readers.iter().filter(|&&to| self.peer(to).is_far);
         self.choice.way(far.count() * 2 > readers.len())
+    }
+
+    fn peer(&self, rank: u32) -> &Peer {
+        &self.peers[(rank - self.first) as usize]
     }
 
     /// Times a load of another rank's pulse; it tells something only if it has changed since.
@@ -183,8 +194,8 @@ impl Distances {
             return;
         }
         peer.seen = beats;
-        peer.loads[peer.next % LOADS] = ticks >= slow;
-        peer.next = peer.next.wrapping_add(1);
+        peer.loads[peer.looks % LOADS] = ticks >= slow;
+        peer.looks = peer.looks.saturating_add(1);
         peer.is_far = peer.loads == [true; LOADS];
     }
 }

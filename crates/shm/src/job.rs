@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::directory::Directory;
 use crate::distance::Pulse;
 use crate::ending::{End, Ending};
+use crate::trial::Mins;
 
 /// Bytes of [`FirstPage`], the first of the segment.
 pub const JOB_BYTES: usize = 4096;
@@ -15,7 +16,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// The first page.
 #[repr(C, align(64))]
@@ -28,8 +29,8 @@ pub struct FirstPage {
     bytes: AtomicU64,
     /// Where nothing is taken yet; of the first world, as are all of the following.
     free: AtomicU64,
-    /// From how many bytes on messages should be read from their sender's memory.
-    read_min: AtomicU64,
+    /// [`Mins`] of messages that are read from their sender's memory.
+    mins: [AtomicU64; 2],
     /// The last number that was dealt ([`FirstPage::ticket`]).
     ticket: AtomicU32,
     /// Worlds that were added.
@@ -61,10 +62,10 @@ const PRESENT: u32 = 1;
 const FINISHED: u32 = 2;
 
 impl FirstPage {
-    pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, read_min: usize) {
+    pub fn begin(&self, (ranks, bytes): (u32, usize), cores: u32, mins: Mins) {
         self.bytes.store(bytes as u64, Ordering::Relaxed);
         self.free.store(bytes as u64, Ordering::Relaxed);
-        self.set_read_min(read_min);
+        self.set_mins(mins);
         self.version.store(VERSION, Ordering::Relaxed);
         self.ranks.store(ranks, Ordering::Relaxed);
         self.cores.store(cores, Ordering::Relaxed);
@@ -130,14 +131,19 @@ impl FirstPage {
         self.cores.load(Ordering::Relaxed)
     }
 
-    pub fn set_read_min(&self, bytes: usize) {
-        self.read_min.store(bytes as u64, Ordering::Relaxed);
+    pub fn set_mins(&self, mins: Mins) {
+        let [read, once] = &self.mins;
+        read.store(mins.read as u64, Ordering::Relaxed);
+        once.store(mins.once as u64, Ordering::Relaxed);
     }
 
-    /// From how many bytes on it is faster to read another rank's memory than to stream packets;
-    /// `usize::MAX`: never.
-    pub fn read_min(&self) -> usize {
-        self.read_min.load(Ordering::Relaxed) as usize
+    /// From how many bytes on messages are copied once.
+    pub fn mins(&self) -> Mins {
+        let [read, once] = self.mins.each_ref().map(|it| it.load(Ordering::Relaxed));
+        Mins {
+            read: read as usize,
+            once: once as usize,
+        }
     }
 
     /// Whether all must end.
@@ -202,7 +208,7 @@ mod tests {
         // SAFETY: a fresh page is all zeros, and it holds atomics only.
         let job: FirstPage = unsafe { std::mem::zeroed() };
         assert_eq!(job.ranks(), Err("it is another file"));
-        job.begin((3, 4096), 2, 1 << 17);
+        job.begin((3, 4096), 2, Mins::both(1 << 17));
         assert_eq!((job.ranks(), job.cores()), (Ok(3), 2));
         assert_eq!((job.take(8192), job.take(1)), (4096, 12288));
         assert_eq!(job.bytes(), 4096);

@@ -43,13 +43,13 @@ impl Room {
         }
     }
 
-    /// Bytes of a board that are for data, for each of [`BOARD_SHARES`] a part that caches hold; less where
-    /// there are many ranks.
+    /// Bytes of a board that are for data, for each of [`BOARD_SHARES`] a part: with two ranks more than a core's
+    /// own cache holds, with more ranks a fourth of it is used. Less where there are many.
     const fn board_bytes(self, ranks: u32) -> usize {
         match (self, ranks) {
-            (Self::Ample, 0..=16) => 8 << 20,
-            (Self::Ample, 17..=64) => 2 << 20,
-            _ => 256 << 10,
+            (Self::Ample, 0..=16) => 32 << 20,
+            (Self::Ample, 17..=64) => 8 << 20,
+            _ => 1 << 20,
         }
     }
 }

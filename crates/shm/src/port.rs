@@ -28,6 +28,7 @@ use crate::patience::Patience;
 use crate::ring::{self, Receiver, Sender};
 use crate::segment::Segment;
 use crate::single_copy;
+use crate::trial::Mins;
 use crate::wait::{self, Barrier};
 
 /// Looks for packets before a rank that has a core of its own begins to hand it over: about 50 us.
@@ -65,7 +66,7 @@ pub struct Port {
     senders: Vec<Sender>,
     receivers: Vec<Receiver>,
     boards: SharedBoards,
-    read_min: usize,
+    mins: Mins,
     /// Where cores are shared the other end of a message seldom has one at the same time.
     copies_alone: bool,
     reaches_memory: bool,
@@ -133,7 +134,7 @@ impl Port {
                 barrier,
                 share_cores,
             ),
-            read_min: usize::MAX,
+            mins: Mins::both(usize::MAX),
             copies_alone: share_cores,
             reaches_memory: false,
             wait: Patience::new(share_cores.then_some(cores.min(ranks))),
@@ -150,7 +151,7 @@ impl Port {
         entered.map_err(|state| ShmError::Taken { rank, state })?;
         port.reaches_memory = single_copy::is_possible() && single_copy::permit();
         if port.reaches_memory {
-            port.read_min = port.job().read_min();
+            port.mins = port.job().mins();
         }
         Ok(port)
     }
@@ -511,7 +512,11 @@ impl Transport for Port {
     }
 
     fn read_min(&self) -> usize {
-        self.read_min
+        self.mins.read
+    }
+
+    fn once_min(&self) -> usize {
+        self.mins.once
     }
 
     fn joint_min(&self) -> usize {

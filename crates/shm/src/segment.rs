@@ -19,7 +19,7 @@ use crate::job::{FirstPage, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
-use crate::trial;
+use crate::trial::{self, Mins};
 use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 use crate::worlds::{self, DIRECTORY_BYTES, WORLDS_MAX};
 
@@ -75,7 +75,7 @@ impl Segment {
             _ => Self::begun(Layout::new(ranks, Room::Scarce))?,
         };
         if ranks > 1 {
-            segment.set_read_min(trial::read_min());
+            segment.job().set_mins(trial::mins());
         }
         Ok(segment)
     }
@@ -83,7 +83,7 @@ impl Segment {
     /// From how many bytes on messages are read from their sender's memory, where that is permitted, instead
     /// of what was found out; for ranks that attach from now on. `usize::MAX`: none.
     pub fn set_read_min(&self, bytes: usize) {
-        self.job().set_read_min(bytes);
+        self.job().set_mins(Mins::both(bytes));
     }
 
     /// A small segment for two ranks of this process, which read messages of so many bytes and more.
@@ -100,7 +100,11 @@ impl Segment {
     fn begun(layout: Layout) -> Result<Self, ShmError> {
         let segment = Self::of(layout)?;
         let job = segment.job();
-        job.begin((layout.ranks, layout.bytes), cores(), usize::MAX);
+        job.begin(
+            (layout.ranks, layout.bytes),
+            cores(),
+            Mins::both(usize::MAX),
+        );
         Ok(segment)
     }
 
@@ -265,8 +269,7 @@ impl Segment {
         let place = (world.start + greeting_start as u64, greeting.len() as u64);
         job.join(first, place, world.start + own);
         let first_job = self.job();
-        let read_min = first_job.read_min();
-        job.begin((ranks, layout.bytes), first_job.cores(), read_min);
+        job.begin((ranks, layout.bytes), first_job.cores(), first_job.mins());
         let at = place.0 as libc::off_t;
         // SAFETY: the bytes are there.
         let written = unsafe {

@@ -34,30 +34,59 @@ const TRIALS: usize = 8;
 /// Nobody waits longer for the answer: what has been seen by then decides.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// In doubt one copy is allowed: where it takes up to so many times as long, receivers find out which way is
-/// better, message by message.
+/// In doubt messages may be copied once: where that takes up to so many times as long, receivers find out which
+/// way is better, message by message. Collectives through boards cannot, and stay there.
 const DOUBT: f64 = 1.5;
+
+/// No doubt is left where it takes so many times as long at most: in the trial, whose packets go through little
+/// memory, they take longer than between ranks.
+const CLEAR: f64 = 0.75;
 
 /// Tags of the messages: others follow, or not.
 const MORE: i32 = 0;
 const LAST: i32 = 1;
 
-/// From how many bytes on messages may be read from their sender's memory: what the environment says, else
-/// what is faster here, found out once in a process.
-pub fn read_min() -> usize {
-    static READ_MIN: OnceLock<usize> = OnceLock::new();
+/// From how many bytes on messages may be read from their sender's memory, and from how many on that is faster:
+/// what the environment says, else what was found out here, once in a process.
+pub fn mins() -> Mins {
+    static MINS: OnceLock<Mins> = OnceLock::new();
     match std::env::var(SINGLE_COPY).as_deref() {
-        Ok("0") => return usize::MAX,
-        Ok("1") => return 0,
+        Ok("0") => return Mins::both(usize::MAX),
+        Ok("1") => return Mins::both(0),
         _ => {}
     }
-    *READ_MIN.get_or_init(|| {
+    *MINS.get_or_init(|| {
         if !single_copy::is_possible() || !single_copy::permit() {
-            return usize::MAX;
+            return Mins::both(usize::MAX);
         }
         // Who has no memory for it has none for the ranks, and is told then.
-        find_out().map_or(usize::MAX, |seen| decide(&seen))
+        let Ok(seen) = find_out() else {
+            return Mins::both(usize::MAX);
+        };
+        Mins {
+            read: decide(&seen, DOUBT),
+            once: decide(&seen, CLEAR),
+        }
     })
+}
+
+/// From how many bytes on messages are copied once; `usize::MAX`: none are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mins {
+    /// They may be.
+    pub read: usize,
+    /// It is faster, of bytes that nobody has just written.
+    pub once: usize,
+}
+
+impl Mins {
+    /// Where there is no doubt.
+    pub const fn both(bytes: usize) -> Self {
+        Self {
+            read: bytes,
+            once: bytes,
+        }
+    }
 }
 
 /// How long a message of each length took to and fro, in packets and in one copy, at the least; in seconds.
@@ -65,11 +94,12 @@ type Seen = [[f64; 2]; LENGTHS.len()];
 
 const UNSEEN: Seen = [[f64::INFINITY; 2]; LENGTHS.len()];
 
-/// The shortest length from which on all that were seen are faster in one copy.
-fn decide(seen: &Seen) -> usize {
+/// The shortest length from which on all that were seen take less in one copy than so many times what they take
+/// in packets.
+fn decide(seen: &Seen, most: f64) -> usize {
     let seen = LENGTHS.into_iter().zip(seen);
     // Of what was not seen nothing is finite.
-    let paying = seen.take_while(|(_, times)| times[1] < times[0] * DOUBT);
+    let paying = seen.take_while(|(_, times)| times[1] < times[0] * most);
     paying.last().map_or(usize::MAX, |(length, _)| length)
 }
 
@@ -186,6 +216,7 @@ mod tests {
     fn one_copy_is_for_lengths_from_which_on_it_is_faster() {
         let (quick, slow, unseen) = ([2.0, 1.0], [1.0, 2.0], [f64::INFINITY; 2]);
         let doubtful = [1.0, DOUBT - 0.1];
+        assert_eq!(decide(&[quick, doubtful], CLEAR), LENGTHS[0]);
         let [long, short] = LENGTHS;
         for (seen, expected) in [
             ([quick, quick], short),
@@ -195,7 +226,7 @@ mod tests {
             ([quick, unseen], long),
             ([unseen; 2], usize::MAX),
         ] {
-            assert_eq!(decide(&seen), expected, "{seen:?}");
+            assert_eq!(decide(&seen, DOUBT), expected, "{seen:?}");
         }
     }
 
