@@ -30,6 +30,8 @@ pub struct Slots {
     piece_bytes: usize,
     /// Number of pieces.
     pieces: usize,
+    /// The room of a post ([`Lane::span`]).
+    span: usize,
     /// Number of the first post.
     first: u64,
     /// Pieces that this rank has posted.
@@ -86,6 +88,7 @@ impl Slots {
             is_in_parts: false,
             piece_bytes: 0,
             pieces: 0,
+            span: 0,
             first: 0,
             posted: 0,
             combined: 0,
@@ -186,7 +189,10 @@ impl Slots {
         self.is_in_parts = self.pays_in_parts(lane, boards);
         let most = match self.task.what {
             What::Alltoall | What::Scatter => (slot / (lane.ranks() - 1)).min(PIECE) / 16 * 16,
-            _ if self.is_in_parts => slot.min(PIECE * lane.ranks()),
+            // Two at least, or one waits for the other all the time.
+            _ if self.is_in_parts => slot
+                .min(PIECE * lane.ranks())
+                .min(PIECE.max(self.task.bytes / 2)),
             _ => slot.min(PIECE.max(self.task.element_bytes)),
         };
         self.piece_bytes = match self.task.is_reduction() {
@@ -197,6 +203,11 @@ impl Slots {
             true => 1,
             false => self.task.bytes.div_ceil(self.piece_bytes),
         };
+        let bytes = match self.task.what {
+            What::Alltoall | What::Scatter => Self::stride(self.piece(0)) * (lane.ranks() - 1),
+            _ => self.piece(0).bytes,
+        };
+        self.span = lane.span(bytes);
         self.first = lane.number(self.pieces as u64 * self.posts_each());
         self.start_piece(lane);
     }
@@ -275,6 +286,11 @@ impl Slots {
         self.is_in_parts || self.task.posts(lane.rank())
     }
 
+    /// Where the bytes of a rank's post are.
+    fn slot(&self, lane: &Lane, rank: usize, number: u64) -> *mut u8 {
+        lane.slot(rank, number, self.span)
+    }
+
     /// Where this rank's own contribution to the piece lies.
     fn own(&self, piece: Piece, lane: &Lane) -> *const u8 {
         let own = self.task.own(self.buffers, lane.rank());
@@ -285,6 +301,7 @@ impl Slots {
     /// There is room for the post.
     unsafe fn write(&self, piece: Piece, lane: &Lane, boards: &mut dyn Boards) {
         let own = self.own(piece, lane);
+        let slot = self.slot(lane, lane.rank(), piece.number);
         match self.task.what {
             What::Alltoall | What::Scatter => {
                 let stride = Self::stride(piece);
@@ -292,7 +309,7 @@ impl Slots {
                     let from = own.wrapping_add(rank * self.task.bytes);
                     let place = Self::place(lane.rank(), rank) * stride;
                     // SAFETY: block `rank` of the caller; the slot has room for all but its own.
-                    unsafe { lane.write(piece.number, place, from, piece.bytes, boards) };
+                    unsafe { lane.write(slot.wrapping_add(place), from, piece.bytes, boards) };
                 }
             }
             _ if self.is_in_parts => {
@@ -301,13 +318,13 @@ impl Slots {
                 let rest = piece.bytes - end;
                 // SAFETY: within the piece; the slot has room for all of it.
                 unsafe {
-                    lane.write(piece.number, 0, own, start, boards);
+                    lane.write(slot, own, start, boards);
                     let from = own.wrapping_add(end);
-                    lane.write(piece.number, end, from, rest, boards);
+                    lane.write(slot.wrapping_add(end), from, rest, boards);
                 }
             }
             // SAFETY: the caller's promise.
-            _ => unsafe { lane.write(piece.number, 0, own, piece.bytes, boards) },
+            _ => unsafe { lane.write(slot, own, piece.bytes, boards) },
         }
     }
 
@@ -374,7 +391,7 @@ impl Slots {
     /// It has come.
     #[inline]
     unsafe fn take(&self, piece: Piece, lane: &Lane, rank: usize) {
-        let slot = lane.slot(rank, piece.number).cast_const();
+        let slot = self.slot(lane, rank, piece.number).cast_const();
         let (at, place) = match self.task.what {
             What::Barrier | What::Reduce | What::Allreduce => return,
             What::Bcast => (0, 0),
@@ -417,7 +434,7 @@ impl Slots {
         let (me, into) = (lane.rank(), self.buffers.recv.wrapping_add(piece.offset));
         let of = |rank: usize| match rank == me {
             true => self.own(piece, lane),
-            false => lane.slot(rank, piece.number).cast_const(),
+            false => self.slot(lane, rank, piece.number).cast_const(),
         };
         // SAFETY: contributions of that length, and the caller's receive buffer.
         unsafe {
@@ -444,7 +461,7 @@ impl Slots {
             let Some(rank) = lane.come_first(self.missing, piece.number, boards) else {
                 return false;
             };
-            let from = lane.slot(rank, piece.number).cast_const();
+            let from = self.slot(lane, rank, piece.number).cast_const();
             // SAFETY: the contribution has come.
             unsafe { operator.combine(from, into, piece.bytes) };
             self.missing &= !(1 << rank);
@@ -469,7 +486,7 @@ impl Slots {
             return;
         }
         // Who keeps the result combines it there.
-        let slot = lane.slot(me, piece.number + 1).wrapping_add(start);
+        let slot = self.slot(lane, me, piece.number + 1).wrapping_add(start);
         let keeps = self.task.what == What::Allreduce || me == self.root();
         let result = match keeps {
             true => self.buffers.recv.wrapping_add(piece.offset + start),
@@ -477,10 +494,10 @@ impl Slots {
         };
         let of = |rank: usize| match rank == me {
             true => self.own(piece, lane).wrapping_add(start),
-            false => lane
-                .slot(rank, piece.number)
-                .wrapping_add(start)
-                .cast_const(),
+            false => {
+                let theirs = self.slot(lane, rank, piece.number);
+                theirs.wrapping_add(start).cast_const()
+            }
         };
         // SAFETY: parts of contributions; a part of this rank's own slot, or of the caller's buffer.
         unsafe {
@@ -492,7 +509,7 @@ impl Slots {
                 of,
             );
             if self.task.what == What::Allreduce {
-                lane.write(piece.number + 1, start, result, bytes, boards);
+                lane.write(slot, result, bytes, boards);
             }
         }
     }
@@ -513,7 +530,7 @@ impl Slots {
                 return false;
             }
             let (start, end) = self.part(piece, rank, lane.ranks());
-            let from = lane.slot(rank, piece.number + 1).wrapping_add(start);
+            let from = self.slot(lane, rank, piece.number + 1).wrapping_add(start);
             let into = self.buffers.recv.wrapping_add(piece.offset + start);
             // SAFETY: the part has come; the caller's receive buffer.
             unsafe { copy(from, into, end - start) };
