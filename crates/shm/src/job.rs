@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::directory::Directory;
 use crate::distance::Pulse;
 use crate::ending::{End, Ending};
-use crate::trial::Mins;
+use crate::single_copy::Mins;
 
 /// Bytes of [`FirstPage`], the first of the segment.
 pub const JOB_BYTES: usize = 4096;

@@ -27,8 +27,7 @@ use crate::map::Map;
 use crate::patience::Patience;
 use crate::ring::{self, Receiver, Sender};
 use crate::segment::Segment;
-use crate::single_copy;
-use crate::trial::Mins;
+use crate::single_copy::{self, Mins};
 use crate::wait::{self, Barrier};
 
 /// Looks for packets before a rank that has a core of its own begins to hand it over: about 50 us.

@@ -19,7 +19,8 @@ use crate::job::{FirstPage, Member};
 use crate::layout::{Layout, RANKS_MAX, Room};
 use crate::mailbox::{Mailbox, Terms};
 use crate::map::Map;
-use crate::trial::{self, Mins};
+use crate::single_copy::Mins;
+use crate::trial;
 use crate::variables::{LAUNCHER, PROGRAM, RANK, RANKS, SEGMENT, WORLD};
 use crate::worlds::{self, DIRECTORY_BYTES, WORLDS_MAX};
 

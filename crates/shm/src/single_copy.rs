@@ -8,6 +8,25 @@ use std::sync::OnceLock;
 /// 0: neither is done; 1: long messages of all lengths may be.
 pub const SINGLE_COPY: &str = "CORECAST_SINGLE_COPY";
 
+/// From how many bytes on messages are copied once; `usize::MAX`: none are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mins {
+    /// They may be.
+    pub read: usize,
+    /// It is faster, of bytes that nobody has just written.
+    pub once: usize,
+}
+
+impl Mins {
+    /// Where there is no doubt.
+    pub const fn both(bytes: usize) -> Self {
+        Self {
+            read: bytes,
+            once: bytes,
+        }
+    }
+}
+
 /// Reads bytes at `address` in the memory of a process; `false`: it is not possible.
 pub fn read(pid: u32, address: u64, into: &mut [u8]) -> bool {
     let (start, bytes) = (into.as_mut_ptr(), into.len());

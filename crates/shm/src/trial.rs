@@ -22,7 +22,7 @@ use crate::cores::processors_by_core;
 use crate::error::ShmError;
 use crate::port::Port;
 use crate::segment::Segment;
-use crate::single_copy::{self, SINGLE_COPY};
+use crate::single_copy::{self, Mins, SINGLE_COPY};
 
 /// Lengths of the messages, in bytes, the longest first. Where one end of them alone is faster both ends of
 /// longer ones are, too; between two threads of one process that cannot be tried, since they hinder each other
@@ -68,25 +68,6 @@ pub fn mins() -> Mins {
             once: decide(&seen, CLEAR),
         }
     })
-}
-
-/// From how many bytes on messages are copied once; `usize::MAX`: none are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mins {
-    /// They may be.
-    pub read: usize,
-    /// It is faster, of bytes that nobody has just written.
-    pub once: usize,
-}
-
-impl Mins {
-    /// Where there is no doubt.
-    pub const fn both(bytes: usize) -> Self {
-        Self {
-            read: bytes,
-            once: bytes,
-        }
-    }
 }
 
 /// How long a message of each length took to and fro, in packets and in one copy, at the least; in seconds.
