@@ -77,15 +77,15 @@ impl Ways {
         &mut self.0[bytes.max(1).ilog2() as usize]
     }
 
-    /// The way of a message, which is timed or not. Until something else is known that is the one that
-    /// was taken for the better one at the start.
-    pub fn choose(&mut self, bytes: usize, is_timed: bool) -> Way {
+    /// The way of a message, which is timed or not. Until something else is known it is read if that was
+    /// clearly the better way at the start.
+    pub fn choose(&mut self, bytes: usize, (is_timed, is_clear): (bool, bool)) -> Way {
         let seen = self.seen(bytes);
         let read = seen.read.0.map(|read| read + seen.fresh.unwrap_or(0.0));
-        let reads = seen
-            .stream
-            .0
-            .is_none_or(|stream| read.is_some_and(|read| read <= stream));
+        let reads = match seen.stream.0 {
+            Some(stream) => read.is_some_and(|read| read <= stream),
+            None => is_clear || read.is_some(),
+        };
         seen.messages = seen.messages.wrapping_add(u32::from(is_timed));
         let turn = seen.messages % PERIOD;
         let is_other = is_timed && TRIED.contains(&turn);
@@ -133,7 +133,7 @@ mod tests {
     /// that is read once more, and of packets.
     fn streams(ways: &mut Ways, messages: u32, [read, again, stream]: [f64; 3]) -> usize {
         let is_stream = |_: &u32| {
-            let way = ways.choose(BYTES, true);
+            let way = ways.choose(BYTES, (true, true));
             match way {
                 Way::Read => ways.note(BYTES, way, read),
                 Way::ReadTwice => ways.note_fresh(BYTES, read - again),
@@ -165,12 +165,24 @@ mod tests {
     fn messages_that_are_not_timed_follow_and_change_nothing() {
         let mut all = Ways::default();
         for _ in 0..1000 {
-            assert_eq!(all.choose(BYTES, false), Way::Read);
+            assert_eq!(all.choose(BYTES, (false, true)), Way::Read);
         }
         let others = streams(&mut all, PERIOD - 1, [2.0, 2.0, 1.0]);
         assert!(others > PERIOD as usize / 2, "{others}");
-        assert_eq!(all.choose(BYTES, false), Way::Stream);
-        assert_eq!(all.choose(BYTES / 2, false), Way::Read, "another length");
+        assert_eq!(all.choose(BYTES, (false, true)), Way::Stream);
+        assert_eq!(
+            all.choose(BYTES / 2, (false, true)),
+            Way::Read,
+            "another length"
+        );
+    }
+
+    #[test]
+    fn in_doubt_messages_come_in_packets_until_something_is_known() {
+        let mut all = Ways::default();
+        assert_eq!(all.choose(BYTES, (false, false)), Way::Stream);
+        streams(&mut all, 100, STALE);
+        assert_eq!(all.choose(BYTES, (false, false)), Way::Read);
     }
 
     #[test]
@@ -179,6 +191,6 @@ mod tests {
         streams(&mut all, 100, STALE);
         all.note(BYTES, Way::Read, 1000.0);
         all.note_fresh(BYTES, 2.0);
-        assert_eq!(all.choose(BYTES, false), Way::Read);
+        assert_eq!(all.choose(BYTES, (false, true)), Way::Read);
     }
 }
