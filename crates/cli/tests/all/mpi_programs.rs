@@ -67,9 +67,10 @@ fn checks_pass(source: &str, interface: &Interface, checks: &[&str], all_ranks: 
 }
 
 /// Of objects that others still use, and of errors.
-const DETAILS: [&str; 12] = [
+const DETAILS: [&str; 13] = [
     "keys",
     "frees",
+    "elements",
     "persistent",
     "parts",
     "edges",

@@ -69,6 +69,40 @@ static void sum_of(void *in, void *out, int *count, MPI_Datatype *type) {
   for (int i = 0; i < *count; i++) ((int *)out)[i] += ((int *)in)[i];
 }
 
+/* Elements of many ints, about as long as what ranks post for each other at a time. */
+static int ints;
+static void sum_of_elements(void *in, void *out, int *count, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *count * ints; i++) ((int *)out)[i] += ((int *)in)[i];
+}
+
+static void elements(void) {
+  enum { MOST = 5 };
+  const int lengths[] = {1000, 8191, 8192, 8193, 10000, 12288, 16384, 20000};
+  MPI_Op op;
+  MPI_Op_create(sum_of_elements, 1, &op);
+  for (size_t which = 0; which < sizeof lengths / sizeof *lengths; which++) {
+    ints = lengths[which];
+    MPI_Datatype type;
+    MPI_Type_contiguous(ints, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    int *given = malloc(sizeof(int) * MOST * (size_t)ints), *got = malloc(sizeof(int) * MOST * (size_t)ints);
+    for (int count = 1; count <= MOST; count++) {
+      for (int is_reduce = 0; is_reduce < 2; is_reduce++) {
+        for (int i = 0; i < count * ints; i++) given[i] = i + me, got[i] = -1;
+        if (is_reduce) MPI_Reduce(given, got, count, type, op, ranks - 1, MPI_COMM_WORLD);
+        else MPI_Allreduce(given, got, count, type, op, MPI_COMM_WORLD);
+        int has = !is_reduce || me == ranks - 1;
+        for (int i = 0; has && i < count * ints; i++) CHECK(got[i] == ranks * i + ranks * (ranks - 1) / 2);
+      }
+    }
+    free(given);
+    free(got);
+    MPI_Type_free(&type);
+  }
+  MPI_Op_free(&op);
+}
+
 /* Persistent requests have what they need of datatypes and operators, and collective ones may be started
  * in another order at every rank. */
 static void persistent(void) {
@@ -400,7 +434,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   struct { const char *name; void (*run)(void); } checks[] = {
-    {"keys", keys}, {"frees", frees}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"mismatched", mismatched}, {"torus", torus}, {"codes", codes},
+    {"keys", keys}, {"frees", frees}, {"elements", elements}, {"persistent", persistent}, {"parts", parts}, {"edges", edges}, {"mismatched", mismatched}, {"torus", torus}, {"codes", codes},
     {"errors", errors}, {"statuses", statuses}, {"views", views},
     {"windows", windows},
   };

@@ -192,7 +192,8 @@ impl Slots {
             // Two at least, or one waits for the other all the time.
             _ if self.is_in_parts => slot
                 .min(PIECE * lane.ranks())
-                .min(PIECE.max(self.task.bytes / 2)),
+                .min(PIECE.max(self.task.bytes / 2))
+                .max(self.task.element_bytes),
             _ => slot.min(PIECE.max(self.task.element_bytes)),
         };
         self.piece_bytes = match self.task.is_reduction() {
