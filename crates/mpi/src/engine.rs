@@ -118,7 +118,8 @@ struct Matter {
     pushes: Vec<Push>,
     /// Whether senders are to copy some of what is read.
     shares: bool,
-    ways: Ways,
+    /// By the company of messages.
+    ways: [Ways; 2],
     timed: Option<Timed>,
     streams: Vec<Stream>,
     counters: Counters,
@@ -172,7 +173,7 @@ impl Engine {
                 left_to_senders: Vec::new(),
                 pushes: Vec::new(),
                 shares: true,
-                ways: Ways::default(),
+                ways: [(); 2].map(|()| Ways::default()),
                 timed: None,
                 streams: Vec::new(),
                 counters: Counters::default(),

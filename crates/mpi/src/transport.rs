@@ -180,6 +180,12 @@ pub trait Transport: Send {
         usize::MAX
     }
 
+    /// From how many bytes on one copy is clearly better than packets or boards: both ends together copy about
+    /// twice as fast as one.
+    fn clear_min(&self) -> usize {
+        self.once_min().min(self.joint_min())
+    }
+
     /// Where two ranks agree on which of them copies what of such a message from one to the other, in memory
     /// that both see; nowhere if they do not copy together.
     fn joints(&self, from: u32, to: u32) -> &[Joint] {

@@ -188,7 +188,7 @@ fn copies(process: &mut Process, bytes: usize) -> Copies {
     }
     let share_cores = transport.boards().is_some_and(|it| it.share_cores());
     match share_cores {
-        false if bytes < transport.once_min() => Copies::Twice,
+        false if bytes < transport.clear_min() => Copies::Twice,
         true => Copies::OnceInTurns,
         false => Copies::Once,
     }

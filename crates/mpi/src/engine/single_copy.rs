@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::packet::{Packet, PacketKind};
-use super::ways::Way;
+use super::ways::{Company, Way};
 use super::{Engine, Load, Matter, Memory};
 use crate::joint::Joint;
 
@@ -38,12 +38,62 @@ pub(super) struct Push {
     number: u32,
 }
 
-/// A message that is timed: in which way it comes, and since when, in seconds.
+/// Of messages of which others are under way so many are timed together: each alone takes as long as those
+/// before it let it.
+const CROWD: u32 = 16;
+
+/// Messages that are timed: in which way they come, and for how long some of them have been under way.
 pub(super) struct Timed {
-    flight: u32,
-    bytes: usize,
+    company: Company,
     way: Way,
+    /// Those that are under way.
+    flights: Vec<u32>,
+    messages: u32,
+    /// Of the first of them, and of all.
+    length: usize,
+    bytes: usize,
+    /// Since when some are under way, and how long some were before, in seconds.
     start: f64,
+    before: f64,
+}
+
+impl Timed {
+    fn new(company: Company, way: Way, length: usize) -> Self {
+        Self {
+            company,
+            way,
+            flights: Vec::new(),
+            messages: 0,
+            length,
+            bytes: 0,
+            start: 0.0,
+            before: 0.0,
+        }
+    }
+
+    /// Whether some of them are under way.
+    pub fn is_running(&self) -> bool {
+        !self.flights.is_empty()
+    }
+
+    fn is_full(&self) -> bool {
+        self.company == Company::None || self.messages >= CROWD
+    }
+
+    /// Whether a message is to be timed with them.
+    fn takes(&self, company: Company, bytes: usize) -> bool {
+        let is_alike = bytes.max(1).ilog2() == self.length.max(1).ilog2();
+        self.company == company && !self.is_full() && is_alike
+    }
+
+    fn add(&mut self, pull: &Pull, now: f64) {
+        if !self.is_running() {
+            self.start = now;
+        }
+        self.flights.push(pull.flight);
+        self.messages += 1;
+        self.bytes += pull.bytes;
+    }
 }
 
 /// A message that both ends copy.
@@ -115,14 +165,16 @@ impl Engine {
     pub(super) fn pull(&mut self) -> bool {
         let has_some = !self.matter.pulls.is_empty();
         let pulls = std::mem::take(&mut self.matter.pulls);
-        // What a message takes that waits for others says little; one each way, as in an exchange, is as
-        // usual as one.
-        let is_calm = || !self.matter.flights.are_more_under_way_than(2);
-        let is_timed = pulls.len() == 1 && self.matter.timed.is_none() && is_calm();
+        // One message each way, as in an exchange, takes as long as one.
+        let is_alone = || pulls.len() == 1 && !self.matter.flights.are_more_under_way_than(2);
+        let company = match has_some && is_alone() {
+            true => Company::None,
+            false => Company::Others,
+        };
         for pull in pulls {
             let memory = self.matter.flights.memory(pull.flight);
             let memory = memory.prefix(pull.bytes);
-            match self.bring(&pull, memory, is_timed) {
+            match self.bring(&pull, memory, company) {
                 Read::Never => {
                     self.transport.prepare(pull.from);
                     self.matter.ask(pull.from, pull.theirs, pull.flight);
@@ -147,25 +199,43 @@ impl Engine {
     }
 
     /// Reads a message, unless packets take less.
-    fn bring(&mut self, pull: &Pull, memory: Memory, is_timed: bool) -> Read {
+    fn bring(&mut self, pull: &Pull, memory: Memory, company: Company) -> Read {
         if memory.is_apart() {
             return self.read_apart(pull, memory);
         }
-        // Both ends together copy about twice as fast as was tried.
-        let clear_min = self.transport.once_min().min(self.transport.joint_min());
-        let is_clear = pull.bytes >= clear_min;
-        let way = self.matter.ways.choose(pull.bytes, (is_timed, is_clear));
-        if is_timed {
-            self.time(pull, way);
-        }
+        let way = self.way(pull, company);
         if way == Way::Stream {
             return Read::Never;
         }
         match self.begin(pull, memory) {
             Some(copy) => self.read_some(pull, memory, copy),
-            None if way == Way::ReadTwice => self.read_twice(pull, memory),
+            None if way == Way::ReadTwice => self.read_twice(pull, memory, company),
             None => self.read_all(pull, memory),
         }
+    }
+
+    /// The way of a message, which is timed if no other is.
+    fn way(&mut self, pull: &Pull, company: Company) -> Way {
+        let now = self.transport.now();
+        let matter = &mut self.matter;
+        let takes = |timed: &&mut Timed| timed.takes(company, pull.bytes);
+        if let Some(timed) = matter.timed.as_mut().filter(takes) {
+            timed.add(pull, now);
+            return match timed.way {
+                Way::Stream => Way::Stream,
+                Way::Read | Way::ReadTwice => Way::Read,
+            };
+        }
+        // A crowd of which no more have come is given up.
+        let is_timed = !matter.timed.as_ref().is_some_and(Timed::is_running);
+        let is_clear = pull.bytes >= self.transport.clear_min();
+        let ways = &mut matter.ways[company as usize];
+        let way = ways.choose(pull.bytes, (is_timed, is_clear));
+        if is_timed {
+            let timed = Timed::new(company, way, pull.bytes);
+            matter.timed.insert(timed).add(pull, now);
+        }
+        way
     }
 
     /// Begins to copy a message together with its sender, if it is long enough.
@@ -234,7 +304,7 @@ impl Engine {
     }
 
     /// The same twice, to see whether it takes less the second time.
-    fn read_twice(&mut self, pull: &Pull, memory: Memory) -> Read {
+    fn read_twice(&mut self, pull: &Pull, memory: Memory, company: Company) -> Read {
         let times = [(); 2].map(|()| {
             let start = self.transport.now();
             let read = self.read_all(pull, memory);
@@ -245,29 +315,36 @@ impl Engine {
         };
         // As a whole the message has taken what nobody else does.
         self.matter.timed = None;
-        self.matter.ways.note_fresh(pull.bytes, first - second);
+        let ways = &mut self.matter.ways[company as usize];
+        ways.note_fresh(pull.bytes, first - second);
         Read::Complete
     }
 
-    /// Begins to time a message.
-    fn time(&mut self, pull: &Pull, way: Way) {
-        self.matter.timed = Some(Timed {
-            flight: pull.flight,
-            bytes: pull.bytes,
-            way,
-            start: self.transport.now(),
-        });
-    }
-
-    /// Looks whether the message has come that is timed.
+    /// Looks whether the messages have come that are timed.
     pub(super) fn look_at_timed(&mut self) {
-        let is_coming = |timed: &mut Timed| self.matter.flights.is_coming(timed.flight);
-        let Some(timed) = self.matter.timed.take_if(|timed| !is_coming(timed)) else {
+        let (matter, transport) = (&mut self.matter, &mut self.transport);
+        let Some(timed) = matter.timed.as_mut().filter(|timed| timed.is_running()) else {
             return;
         };
-        if self.matter.flights.landed(timed.flight).is_some() {
-            let seconds = self.transport.now() - timed.start;
-            self.matter.ways.note(timed.bytes, timed.way, seconds);
+        let flights = &matter.flights;
+        let mut have_landed = true;
+        timed.flights.retain(|&flight| {
+            let is_coming = flights.is_coming(flight);
+            have_landed &= is_coming || flights.landed(flight).is_some();
+            is_coming
+        });
+        if !have_landed {
+            matter.timed = None;
+            return;
+        }
+        if timed.is_running() {
+            return;
+        }
+        timed.before += transport.now() - timed.start;
+        if timed.is_full() {
+            let each = timed.before / timed.bytes.max(1) as f64;
+            matter.ways[timed.company as usize].note(timed.length, timed.way, each);
+            matter.timed = None;
         }
     }
 
@@ -336,5 +413,47 @@ impl Engine {
             taken += 1;
         }
         Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pull(flight: u32, bytes: usize) -> Pull {
+        Pull {
+            from: 0,
+            address: 0,
+            bytes,
+            theirs: 0,
+            flight,
+        }
+    }
+
+    #[test]
+    fn messages_of_a_crowd_are_timed_together_and_one_alone_by_itself() {
+        let bytes = 1 << 16;
+        let mut alone = Timed::new(Company::None, Way::Read, bytes);
+        alone.add(&pull(0, bytes), 1.0);
+        assert!(alone.is_full() && !alone.takes(Company::None, bytes));
+        let mut crowd = Timed::new(Company::Others, Way::Stream, bytes);
+        for flight in 0..CROWD {
+            assert!(crowd.takes(Company::Others, bytes + 1));
+            assert!(!crowd.takes(Company::Others, bytes / 2), "another length");
+            assert!(!crowd.takes(Company::None, bytes));
+            crowd.add(&pull(flight, bytes), f64::from(flight));
+            assert_eq!(crowd.start, 0.0, "some are under way since then");
+        }
+        assert!(crowd.is_full() && !crowd.takes(Company::Others, bytes));
+        assert_eq!(crowd.bytes, CROWD as usize * bytes);
+    }
+
+    #[test]
+    fn time_in_which_none_is_under_way_does_not_count() {
+        let mut crowd = Timed::new(Company::Others, Way::Stream, 1);
+        crowd.add(&pull(7, 1), 1.0);
+        crowd.flights.clear();
+        crowd.add(&pull(8, 1), 5.0);
+        assert_eq!(crowd.start, 5.0);
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::Engine;
+use super::single_copy::Timed;
 use crate::transport::Wanted;
 
 impl Engine {
@@ -39,7 +40,7 @@ impl Engine {
             && matter.streams.is_empty()
             && matter.pulls.is_empty()
             && matter.pushes.is_empty()
-            && matter.timed.is_none()
+            && !matter.timed.as_ref().is_some_and(Timed::is_running)
     }
 
     /// As [`Engine::is_quiet`], of what is on its way to or from these ranks.

@@ -10,7 +10,8 @@
 //!
 //! Only the program knows which it is. So receivers time messages, by length, and now and then take one the
 //! other way, or read one twice: what is faster the second time was fresh, and its sender will take as long
-//! as the difference to get it back.
+//! as the difference to get it back. Of messages that are under way together each alone tells little, so that
+//! these are timed as a crowd, and apart from others.
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
@@ -24,6 +25,15 @@ const READ_TWICE: u32 = 4;
 const SHARE: f64 = 8.0;
 /// One that was interrupted counts as so many times the mean at most.
 const LONGEST: f64 = 2.0;
+
+/// What else is under way when a message comes. What is the better way of one alone, whose sender waits, need
+/// not be that of many, whose senders go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Company {
+    /// One the other way at most.
+    None,
+    Others,
+}
 
 /// How a message is received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,9 +107,9 @@ impl Ways {
         }
     }
 
-    /// Takes note of the time that the last message took which is timed, in seconds; not of one that was read
-    /// twice.
-    pub fn note(&mut self, bytes: usize, way: Way, seconds: f64) {
+    /// Takes note of the time that a byte of the last message took which is timed, in seconds; not of one that was
+    /// read twice.
+    pub fn note(&mut self, bytes: usize, way: Way, each: f64) {
         let seen = self.seen(bytes);
         // What the first one that goes another way needs is in no cache.
         if seen.messages % PERIOD == TRIED.start {
@@ -109,7 +119,7 @@ impl Ways {
             Way::Read | Way::ReadTwice => &mut seen.read,
             Way::Stream => &mut seen.stream,
         };
-        mean.note(seconds / bytes.max(1) as f64);
+        mean.note(each);
     }
 
     /// Takes note of how much longer the first of two readings took.
@@ -135,9 +145,9 @@ mod tests {
         let is_stream = |_: &u32| {
             let way = ways.choose(BYTES, (true, true));
             match way {
-                Way::Read => ways.note(BYTES, way, read),
+                Way::Read => ways.note(BYTES, way, read / BYTES as f64),
                 Way::ReadTwice => ways.note_fresh(BYTES, read - again),
-                Way::Stream => ways.note(BYTES, way, stream),
+                Way::Stream => ways.note(BYTES, way, stream / BYTES as f64),
             }
             way == Way::Stream
         };
