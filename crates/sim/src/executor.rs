@@ -2,7 +2,7 @@
 //! The event loop: tasks, the queue of timed wake-ups, and the limits of a run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use corecast_core::{EventHash, Limits, Time};
+
+use crate::wakes::{Queue, Wakes};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,9 +40,6 @@ impl Outcome {
 /// Events from one look at whether somebody wants the run to stop to the next.
 const STOP_EVERY: u64 = 1024;
 
-/// Most tasks that a queue has room for that is kept for later.
-const SPARE_TASKS: usize = 64;
-
 /// Index of a task, in order of spawning.
 pub(crate) type TaskIdx = u32;
 
@@ -52,15 +51,12 @@ pub(crate) type TaskIdx = u32;
 pub struct Kernel {
     now: Cell<Time>,
     current: Cell<TaskIdx>,
-    /// Timed wake-ups later than now; those of one time in order of request. Tasks in lockstep
-    /// share a time, so there are fewer times than tasks.
-    timed: RefCell<BTreeMap<Time, VecDeque<TaskIdx>>>,
-    /// The first of these times; the last of all if there is none.
+    /// Timed wake-ups later than now.
+    timed: RefCell<Wakes>,
+    /// The first of their times; the last of all if there is none.
     first: Cell<Time>,
     /// Those of the time that is now.
-    due: RefCell<VecDeque<TaskIdx>>,
-    /// Empty queues of times that have passed, for times to come.
-    spare: RefCell<Vec<VecDeque<TaskIdx>>>,
+    due: Cell<Queue>,
     ready: RefCell<VecDeque<TaskIdx>>,
     events: Cell<EventHash>,
     limits: Limits,
@@ -112,10 +108,10 @@ impl Kernel {
     /// instant.
     #[must_use]
     pub fn next_wake(&self) -> Option<Time> {
-        if !self.due.borrow().is_empty() {
+        if !self.due.get().is_empty() {
             return Some(self.now());
         }
-        self.timed.borrow().keys().next().copied()
+        self.timed.borrow().first()
     }
 
     pub(crate) fn current(&self) -> TaskIdx {
@@ -127,9 +123,7 @@ impl Kernel {
         if time <= self.now() {
             self.ready.borrow_mut().push_back(task);
         } else {
-            let mut timed = self.timed.borrow_mut();
-            let spare = || self.spare.borrow_mut().pop().unwrap_or_default();
-            timed.entry(time).or_insert_with(spare).push_back(task);
+            self.timed.borrow_mut().push(time, task);
             self.first.set(self.first.get().min(time));
         }
     }
@@ -139,9 +133,8 @@ impl Kernel {
     /// the task.
     fn go_on(&self, time: Time) -> bool {
         let events = self.events();
-        let is_next = time < self.first.get()
-            && self.ready.borrow().is_empty()
-            && self.due.borrow().is_empty();
+        let is_next =
+            time < self.first.get() && self.ready.borrow().is_empty() && self.due.get().is_empty();
         // What ends a run is found by the loop.
         let may_end = self.is_beyond(time)
             || events >= self.limits.events
@@ -213,8 +206,7 @@ impl<'a> Executor<'a> {
             current: Cell::new(0),
             timed: RefCell::default(),
             first: Cell::new(Time::MAX),
-            due: RefCell::default(),
-            spare: RefCell::default(),
+            due: Cell::new(Queue::EMPTY),
             ready: RefCell::default(),
             events: Cell::default(),
             limits,
@@ -301,24 +293,20 @@ impl<'a> Executor<'a> {
         if let Some(index) = self.kernel.ready.borrow_mut().pop_front() {
             return Some(index);
         }
-        let mut due = self.kernel.due.borrow_mut();
+        let mut timed = self.kernel.timed.borrow_mut();
+        let mut due = self.kernel.due.get();
         if due.is_empty() {
-            let mut timed = self.kernel.timed.borrow_mut();
-            let first = timed.first_entry()?;
-            let time = *first.key();
+            let time = timed.first()?;
             if self.kernel.is_beyond(time) {
                 return None;
             }
             self.kernel.now.set(time);
-            let passed = std::mem::replace(&mut *due, first.remove());
-            let next = timed.keys().next();
-            self.kernel.first.set(next.copied().unwrap_or(Time::MAX));
-            // A queue of all ranks at once is not kept for ever.
-            if passed.capacity() <= SPARE_TASKS {
-                self.kernel.spare.borrow_mut().push(passed);
-            }
+            (_, due) = timed.pop()?;
+            self.kernel.first.set(timed.first().unwrap_or(Time::MAX));
         }
-        due.pop_front()
+        let task = timed.pop_from(&mut due);
+        self.kernel.due.set(due);
+        task
     }
 }
 

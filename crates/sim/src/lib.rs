@@ -25,6 +25,7 @@ mod latch;
 pub mod memory;
 pub mod network;
 pub mod traffic;
+mod wakes;
 
 pub use bell::{BellWait, Bells};
 pub use executor::{Executor, Kernel, Outcome, Sleep};
