@@ -84,21 +84,14 @@ impl UdnCourier {
         self.net.books.fill(self.rank, self.net.kernel.now(), cause);
     }
 
-    /// Reads the words in front of a queue.
-    async fn read(&mut self, (queue, portion): (u32, Portion)) {
+    /// Reads the words in front of a queue, and those behind them, if it `reads_on`.
+    async fn read(&mut self, front: (u32, Portion), reads_on: bool) {
         let net = Rc::clone(&self.net);
-        let peer = Net::sender(portion.tag);
-        net.kernel.sleep_until(net.time(portion.first)).await;
-        net.account_arrival(self.rank, peer, portion.tag);
-        let waited = Cause::WaitPeer(peer);
-        net.books.fill(self.rank, net.kernel.now(), waited);
-        net.take(self.rank, queue);
-        let (end, busy) = net.reading(&portion);
-        net.kernel.sleep_until(end).await;
-        net.books.fill(self.rank, end - busy, waited);
-        net.books.fill(self.rank, end, Cause::Transfer);
-        if portion.is_end {
-            self.understand(net.take_label(portion.tag));
+        let peer = Net::sender(front.1.tag);
+        let reading = net.begin_reading(self.rank, front, reads_on);
+        net.kernel.sleep_until(reading.end).await;
+        if let Some(label) = net.end_reading(self.rank, peer, &reading) {
+            self.understand(label);
         }
     }
 
@@ -154,7 +147,7 @@ impl UdnCourier {
                     };
                     net.books.fill(rank, net.kernel.now(), Cause::Transfer);
                     if let Some(portion) = net.front(rank, queue) {
-                        self.read((queue, portion)).await;
+                        self.read((queue, portion), false).await;
                     }
                 }
                 net.books.unblock(rank);
@@ -274,7 +267,7 @@ impl InTurns for UdnCourier {
     /// Reads what is next, waiting for it.
     async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         match self.net.earliest(self.rank) {
-            Some(front) => self.read(front).await,
+            Some(front) => self.read(front, true).await,
             None => {
                 self.net.books.block_as(blocked);
                 self.net.listen(self.rank).await;
@@ -359,7 +352,7 @@ impl Courier for UdnCourier {
             .earliest(self.rank)
             .filter(|(_, portion)| self.net.time(portion.first) <= self.now())
         {
-            self.read(front).await;
+            self.read(front, true).await;
         }
         self.progress().await;
         Ok(())

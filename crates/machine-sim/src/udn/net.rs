@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use corecast_chip::{Mesh, Udn};
 use corecast_core::{Grid, Rank, Seats};
-use corecast_machine::{Background, Header, LinkUse, Message, RunError, RunOptions, Time};
+use corecast_machine::{Background, Cause, Header, LinkUse, Message, RunError, RunOptions, Time};
 use corecast_sim::network::mesh::{
     CYCLES_MAX, Ejection, Interval, LinkWait, MeshSpec, Packet, RouterSpec, VcChoice,
 };
@@ -63,6 +63,18 @@ pub(super) enum Injection {
     /// The mesh will tell: see [`Net::hear_injected`]. The packet has this tag, and its last word
     /// would be taken by then if nothing held it up.
     IsTold(u64, Time),
+}
+
+/// Words that a core reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    /// Of their packet.
+    tag: u64,
+    /// Whether it ends with them.
+    is_end: bool,
+    /// When they have been read, and how long the core is busy with them.
+    pub end: Time,
+    busy: Time,
 }
 
 /// See the module's documentation.
@@ -281,12 +293,49 @@ impl Net {
         Rank((tag >> 32) as u32)
     }
 
-    /// When words that are read from now on have been read, and how long the core is busy with them:
-    /// each takes `extract`, and none is read before it comes.
-    pub(super) fn reading(&self, portion: &Portion) -> (Time, Time) {
-        let busy = self.costs.extract * portion.words;
-        let last = self.time(portion.last) + self.costs.extract;
-        ((self.kernel.now() + busy).max(last), busy)
+    /// Takes the words at the front of a queue of `rank`, and those behind them that come without a pause,
+    /// which the core reads one by one: each takes `extract`, and none is read before it comes. While a packet
+    /// is held up on its way out the first words only, unless the core `reads_on`.
+    pub(super) fn begin_reading(
+        &self,
+        rank: Rank,
+        (queue, portion): (u32, Portion),
+        reads_on: bool,
+    ) -> Reading {
+        let place = (self.core_of[rank.index()], queue);
+        let extract = self.costs.extract;
+        let start = self.kernel.now().max(self.time(portion.first));
+        let cycles_of = |word: u64| {
+            let begin = start + extract * word;
+            match reads_on {
+                true => begin.ps() / self.period.ps()..=self.cycle(begin),
+                false => 0..=u64::MAX,
+            }
+        };
+        let (words, is_end) = self.touch(|mesh| mesh.take_many(place, &portion, cycles_of));
+        let busy = extract * words;
+        let last = self.time(portion.last) + extract;
+        Reading {
+            tag: portion.tag,
+            is_end,
+            end: (start + busy).max(last),
+            busy,
+        }
+    }
+
+    /// Accounts for the time of words that have been read, at their end, by a rank that has waited for
+    /// `peer`. What they say if a packet ends with them.
+    pub(super) fn end_reading(&self, rank: Rank, peer: Rank, reading: &Reading) -> Option<Label> {
+        let &Reading {
+            tag,
+            is_end,
+            end,
+            busy,
+        } = reading;
+        self.account_arrival(rank, peer, tag);
+        self.books.fill(rank, end - busy, Cause::WaitPeer(peer));
+        self.books.fill(rank, end, Cause::Transfer);
+        is_end.then(|| self.take_label(tag))
     }
 
     /// Whether a rank has ended before an envelope for it came.
@@ -313,14 +362,8 @@ impl Net {
         Some(Rank(rank as u32))
     }
 
-    /// Takes the next words of a queue.
-    pub(super) fn take(&self, rank: Rank, queue: u32) {
-        let core = self.core_of[rank.index()];
-        self.touch(|mesh| mesh.take(core, queue));
-    }
-
     /// Takes the label of a packet whose last word has been read.
-    pub(super) fn take_label(&self, tag: u64) -> Label {
+    fn take_label(&self, tag: u64) -> Label {
         let place = tag as u32; // its lower half
         self.waits.borrow_mut().remove(&tag);
         self.free_labels.borrow_mut().push(place);

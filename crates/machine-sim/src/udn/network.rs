@@ -4,9 +4,11 @@
 //! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
 //! one that is exact to the packet.
 
+use std::ops::RangeInclusive;
+
 use corecast_core::LinkUse;
 use corecast_sim::network::mesh::{
-    CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
+    CYCLES_MAX, Flit, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
 };
 
 use crate::Fidelity;
@@ -123,6 +125,35 @@ impl Network {
                 mesh.take(core, queue);
             }
         }
+    }
+
+    /// The same for a core that reads on as long as words of the packet come without a pause, each within
+    /// these cycles: it has come in the first of them, and is taken in the last. How many words it reads in one
+    /// go, and whether the packet ends with them.
+    pub(super) fn take_many(
+        &mut self,
+        (core, queue): (u32, u32),
+        portion: &Portion,
+        cycles_of: impl Fn(u64) -> RangeInclusive<u64>,
+    ) -> (u64, bool) {
+        let Self::Flit(mesh) = self else {
+            self.take(core, queue);
+            return (portion.words, portion.is_end);
+        };
+        // The first may still be on its way.
+        let mut is_end = mesh.take(core, queue).is_tail;
+        let last = mesh.now() + mesh.take_ahead();
+        let mut words = 1;
+        while mesh.take_ahead() > 0 && !is_end {
+            let cycles = cycles_of(words);
+            let has_come = |flit: Flit| flit.arrival <= *cycles.start();
+            if *cycles.end() > last || !mesh.front(core, queue).is_some_and(has_come) {
+                break;
+            }
+            is_end = mesh.take_at(core, queue, *cycles.end()).is_tail;
+            words += 1;
+        }
+        (words, is_end)
     }
 
     pub(super) fn watch(&mut self, core: u32, queue: u32) {

@@ -91,7 +91,7 @@ impl UdnSteps {
                     Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
                 };
                 match self.net.earliest(self.rank) {
-                    Some((queue, portion)) => self.read(queue, portion, peer).await,
+                    Some(front) => self.read(front, peer, true).await,
                     None => {
                         let now = self.net.kernel.now();
                         self.net
@@ -105,25 +105,20 @@ impl UdnSteps {
         }
     }
 
-    /// Reads the words in front of a queue; `peer` is waited for.
+    /// Reads the words in front of a queue, and those behind them, if it `reads_on`; `peer` is waited for.
     ///
     /// Of what lives while time passes every rank has a copy, so there is little: the label stays
     /// with the network until the last word has been read.
-    fn read(&mut self, queue: u32, portion: Portion, peer: Rank) -> impl Future<Output = ()> {
+    fn read(
+        &mut self,
+        front: (u32, Portion),
+        peer: Rank,
+        reads_on: bool,
+    ) -> impl Future<Output = ()> {
+        let reading = self.net.begin_reading(self.rank, front, reads_on);
         async move {
-            let net = &self.net;
-            net.kernel.sleep_until(net.time(portion.first)).await;
-            net.account_arrival(self.rank, peer, portion.tag);
-            net.books
-                .fill(self.rank, net.kernel.now(), Cause::WaitPeer(peer));
-            net.take(self.rank, queue);
-            let (end, busy) = net.reading(&portion);
-            net.kernel.sleep_until(end).await;
-            let end = net.kernel.now();
-            net.books.fill(self.rank, end - busy, Cause::WaitPeer(peer));
-            net.books.fill(self.rank, end, Cause::Transfer);
-            if portion.is_end {
-                let label = net.take_label(portion.tag);
+            self.net.kernel.sleep_until(reading.end).await;
+            if let Some(label) = self.net.end_reading(self.rank, peer, &reading) {
                 self.note_packet(label);
             }
         }
@@ -232,7 +227,7 @@ impl UdnSteps {
         self.net.books.fill(self.rank, now, Cause::Transfer);
         if let Some(portion) = self.net.front(self.rank, queue) {
             // Rare, and on the heap so that other futures are not longer for it.
-            Box::pin(self.read(queue, portion, to)).await;
+            Box::pin(self.read((queue, portion), to, false)).await;
         }
         false
     }

@@ -9,5 +9,6 @@ mod classes;
 mod mesh;
 mod naive;
 mod packet;
+mod reading;
 mod trace;
 mod turns;

@@ -300,12 +300,12 @@ fn a_slow_link_has_carried_what_has_left() {
 fn a_full_queue_is_told_of() {
     // The first flit comes in three hops and two cycles, and those in a buffer behind it one by one:
     // 17 to 20. Two more come as places are given back to the core, 22 and 23, or as it writes them, 23
-    // and 26. The seventh would be next, and asks for its place three cycles before. If nothing is moved
-    // ahead, that is found out when it asks, and told in the cycle behind it.
+    // and 26. The seventh would be next, and asks for its place three cycles before; that is told in the cycle
+    // behind it.
     for (vcs, flit_interval, told) in [
-        (1, 1, 24 - 3),
-        (2, 1, 24 - 3),
-        (1, 3, 29 - 3),
+        (1, 1, 24 - 2),
+        (2, 1, 24 - 2),
+        (1, 3, 29 - 2),
         (2, 3, 29 - 2),
     ] {
         let spec = MeshSpec {

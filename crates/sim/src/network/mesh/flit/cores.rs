@@ -164,12 +164,29 @@ impl FlitMesh {
     /// # Panics
     /// If there is none.
     pub fn take(&mut self, core: u32, queue: u32) -> Flit {
+        self.take_at(core, queue, self.now)
+    }
+
+    /// How many cycles ahead of the current one [`FlitMesh::take_at`] may take flits: none with several
+    /// virtual channels. With one a packet whose first flit has come has the way into its core until its
+    /// last one has, so that no other comes between.
+    #[must_use]
+    pub const fn take_ahead(&self) -> u64 {
+        if self.vcs == 1 { AHEAD } else { 0 }
+    }
+
+    /// The same as [`FlitMesh::take`] in a cycle that may be to come, by [`FlitMesh::take_ahead`] at most.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn take_at(&mut self, core: u32, queue: u32, cycle: u64) -> Flit {
+        debug_assert!((self.now..=self.now + self.take_ahead()).contains(&cycle));
         let flit = self
             .front(core, queue)
             .expect("a flit is there to be taken");
         let channel = self.lane(core, queue);
         let base = self.places_of(channel).0;
-        let taken = flit.arrival.max(self.now);
+        let taken = flit.arrival.max(cycle);
         let usable = taken + u64::from(self.spec.router.credit);
         let capacity = self.lane_capacity as u16;
         let lane = &mut self.channels[channel as usize];
@@ -201,19 +218,23 @@ impl FlitMesh {
         lane.state = State::Starved;
     }
 
-    /// Whether a core's queue is full and holds up a flit. If not, [`FlitMesh::take_arrivals`] tells
-    /// when it does, unless [`FlitMesh::watch`] is called before.
+    /// Whether a core's queue is full and held up a flit in the cycle before. If not,
+    /// [`FlitMesh::take_arrivals`] tells when it has, unless [`FlitMesh::watch`] is called before.
     ///
     /// # Panics
     /// If the mesh has no queues, or not this one.
     pub fn watch_full(&mut self, core: u32, queue: u32) -> bool {
         let channel = self.lane(core, queue);
         let lane = &mut self.channels[channel as usize];
-        if lane.waiter != NONE {
-            return true;
+        if lane.waiter == NONE {
+            lane.state = State::Watched;
+            return false;
         }
-        lane.state = State::Watched;
-        false
+        let seen = lane.next_at + 1;
+        if seen > self.now {
+            self.arrivals.push(self.arrival_of(channel, seen));
+        }
+        seen <= self.now
     }
 
     /// News of a core's queue.

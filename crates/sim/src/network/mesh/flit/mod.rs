@@ -434,10 +434,12 @@ impl FlitMesh {
     fn wait_for_place(&mut self, channel: u32, agent: u32, cycle: u64) {
         let into = &mut self.channels[channel as usize];
         into.waiter = agent;
+        if channel >= self.ejection {
+            into.next_at = cycle;
+        }
         if into.state == State::Watched {
             into.state = State::Idle;
-            self.arrivals
-                .push(self.arrival_of(channel, cycle.max(self.now + 1)));
+            self.arrivals.push(self.arrival_of(channel, cycle + 1));
         }
     }
 
@@ -498,7 +500,10 @@ impl FlitMesh {
         into.flits = into.flits.saturating_add(u32::from(flits));
         let start = arrival.max(into.next_at);
         match into.state {
-            State::Idle => self.claim(channel, packet, start),
+            State::Idle => {
+                self.note_behind_last(channel, [arrival, start]);
+                self.claim(channel, packet, start);
+            }
             State::Starved => {
                 into.state = State::Active;
                 into.next_at = start;

@@ -36,7 +36,8 @@ pub(super) enum State {
 #[repr(align(32))]
 pub(super) struct Channel {
     /// Flits may leave from this cycle on. With several virtual channels: of an idle channel, the next
-    /// head may be routed from then on; of any other, no flit asks for the switch before.
+    /// head may be routed from then on; of any other, no flit asks for the switch before. Of a queue: its waiter
+    /// has a flit from then on.
     pub(super) next_at: u64,
     /// The output to which the packet goes, and the channel at its other end; until the packet has
     /// that, a bit per virtual channel of the output that it may have.

@@ -88,16 +88,25 @@ impl FlitMesh {
     #[inline]
     pub(super) fn note_behind(&mut self, channel: u32, output: u32, ahead: u32, times: [u64; 2]) {
         if self.waits.is_some() && times[0] < times[1] {
-            self.note_behind_in(channel, output, ahead, times);
+            let holder = self.packets[ahead as usize].packet;
+            self.note_behind_in(channel, output, holder, times);
         }
     }
 
-    fn note_behind_in(&mut self, channel: u32, output: u32, ahead: u32, times: [u64; 2]) {
+    /// The same of a head that comes when the tail ahead of it has left before its time: nobody else has been
+    /// given the output since.
+    #[inline]
+    pub(super) fn note_behind_last(&mut self, channel: u32, times: [u64; 2]) {
+        if let Some(waits) = self.waits.as_ref().filter(|_| times[0] < times[1]) {
+            let output = self.channels[channel as usize].output;
+            let holder = waits.holders[output as usize];
+            self.note_behind_in(channel, output, holder, times);
+        }
+    }
+
+    fn note_behind_in(&mut self, channel: u32, output: u32, holder: Packet, times: [u64; 2]) {
         let [from, until] = times;
-        let (packet, holder) = (
-            self.first_packet(channel),
-            self.packets[ahead as usize].packet,
-        );
+        let packet = self.first_packet(channel);
         let port = output % self.ports;
         let wait = LinkWait {
             packet,
