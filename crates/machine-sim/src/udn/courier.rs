@@ -22,7 +22,7 @@ use corecast_machine::{
 };
 
 use super::costs::Cut;
-use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
+use super::net::{ALL, CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use crate::ranks::SimCourier;
 
@@ -84,11 +84,11 @@ impl UdnCourier {
         self.net.books.fill(self.rank, self.net.kernel.now(), cause);
     }
 
-    /// Reads the words in front of a queue, and those behind them, if it `reads_on`.
-    async fn read(&mut self, front: (u32, Portion), reads_on: bool) {
+    /// Reads up to `most` words from the front of a queue.
+    async fn read(&mut self, front: (u32, Portion), most: u64) {
         let net = Rc::clone(&self.net);
         let peer = Net::sender(front.1.tag);
-        let reading = net.begin_reading(self.rank, front, reads_on);
+        let reading = net.begin_reading(self.rank, front, most);
         net.kernel.sleep_until(reading.end).await;
         if let Some(label) = net.end_reading(self.rank, peer, &reading) {
             self.understand(label);
@@ -147,7 +147,7 @@ impl UdnCourier {
                     };
                     net.books.fill(rank, net.kernel.now(), Cause::Transfer);
                     if let Some(portion) = net.front(rank, queue) {
-                        self.read((queue, portion), false).await;
+                        self.read((queue, portion), FRONT).await;
                     }
                 }
                 net.books.unblock(rank);
@@ -267,7 +267,7 @@ impl InTurns for UdnCourier {
     /// Reads what is next, waiting for it.
     async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         match self.net.earliest(self.rank) {
-            Some(front) => self.read(front, true).await,
+            Some(front) => self.read(front, ALL).await,
             None => {
                 self.net.books.block_as(blocked);
                 self.net.listen(self.rank).await;
@@ -352,7 +352,7 @@ impl Courier for UdnCourier {
             .earliest(self.rank)
             .filter(|(_, portion)| self.net.time(portion.first) <= self.now())
         {
-            self.read(front, true).await;
+            self.read(front, ALL).await;
         }
         self.progress().await;
         Ok(())

@@ -21,6 +21,9 @@ use crate::books::Books;
 use crate::window::Window;
 use crate::{Fidelity, mesh_spec};
 
+/// A core reads what is at the front of a queue alone, or all that is known to come.
+pub(super) const FRONT: u64 = 1;
+pub(super) const ALL: u64 = u64::MAX;
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
 /// Tag of background traffic.
@@ -293,26 +296,23 @@ impl Net {
         Rank((tag >> 32) as u32)
     }
 
-    /// Takes the words at the front of a queue of `rank`, and those behind them that come without a pause,
-    /// which the core reads one by one: each takes `extract`, and none is read before it comes. While a packet
-    /// is held up on its way out the first words only, unless the core `reads_on`.
+    /// Takes the words at the front of a queue of `rank`, and up to `most` words with those behind them that
+    /// come without a pause. The core reads them one by one: each takes `extract`, and none is read before it
+    /// comes.
     pub(super) fn begin_reading(
         &self,
         rank: Rank,
         (queue, portion): (u32, Portion),
-        reads_on: bool,
+        most: u64,
     ) -> Reading {
         let place = (self.core_of[rank.index()], queue);
         let extract = self.costs.extract;
         let start = self.kernel.now().max(self.time(portion.first));
         let cycles_of = |word: u64| {
             let begin = start + extract * word;
-            match reads_on {
-                true => begin.ps() / self.period.ps()..=self.cycle(begin),
-                false => 0..=u64::MAX,
-            }
+            begin.ps() / self.period.ps()..=self.cycle(begin)
         };
-        let (words, is_end) = self.touch(|mesh| mesh.take_many(place, &portion, cycles_of));
+        let (words, is_end) = self.touch(|mesh| mesh.take_many(place, &portion, most, cycles_of));
         let busy = extract * words;
         let last = self.time(portion.last) + extract;
         Reading {

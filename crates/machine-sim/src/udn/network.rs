@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The mesh of one run in either fidelity, as the message layer sees it.
 //!
-//! What cores read comes in portions: a word on the mesh that is exact to the flit, a packet on the
-//! one that is exact to the packet.
+//! What cores read comes in portions: a word on the mesh that is exact to the flit, of which a core takes
+//! those in one go that come without a pause; a packet on the one that is exact to the packet.
 
 use std::ops::RangeInclusive;
 
@@ -127,13 +127,14 @@ impl Network {
         }
     }
 
-    /// The same for a core that reads on as long as words of the packet come without a pause, each within
-    /// these cycles: it has come in the first of them, and is taken in the last. How many words it reads in one
-    /// go, and whether the packet ends with them.
+    /// The same for a core that reads on, up to `most` words, as long as words of the packet come without a
+    /// pause, each within these cycles: it has come in the first of them, and is taken in the last. How many
+    /// words it reads in one go, and whether the packet ends with them.
     pub(super) fn take_many(
         &mut self,
         (core, queue): (u32, u32),
         portion: &Portion,
+        most: u64,
         cycles_of: impl Fn(u64) -> RangeInclusive<u64>,
     ) -> (u64, bool) {
         let Self::Flit(mesh) = self else {
@@ -144,7 +145,7 @@ impl Network {
         let mut is_end = mesh.take(core, queue).is_tail;
         let last = mesh.now() + mesh.take_ahead();
         let mut words = 1;
-        while mesh.take_ahead() > 0 && !is_end {
+        while mesh.take_ahead() > 0 && !is_end && words < most {
             let cycles = cycles_of(words);
             let has_come = |flit: Flit| flit.arrival <= *cycles.start();
             if *cycles.end() > last || !mesh.front(core, queue).is_some_and(has_come) {

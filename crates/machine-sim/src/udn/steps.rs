@@ -15,7 +15,7 @@ use corecast_machine::{
 
 use super::costs::Cut;
 use super::inbox::{Inbox, Inboxes, Packet};
-use super::net::{CONTROL, DATA, Injection, Label, Net, PacketKind};
+use super::net::{ALL, CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
 use crate::ranks::SimSteps;
@@ -91,7 +91,7 @@ impl UdnSteps {
                     Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
                 };
                 match self.net.earliest(self.rank) {
-                    Some(front) => self.read(front, peer, true).await,
+                    Some(front) => self.read(front, peer, ALL).await,
                     None => {
                         let now = self.net.kernel.now();
                         self.net
@@ -105,17 +105,12 @@ impl UdnSteps {
         }
     }
 
-    /// Reads the words in front of a queue, and those behind them, if it `reads_on`; `peer` is waited for.
+    /// Reads up to `most` words from the front of a queue; `peer` is waited for.
     ///
     /// Of what lives while time passes every rank has a copy, so there is little: the label stays
     /// with the network until the last word has been read.
-    fn read(
-        &mut self,
-        front: (u32, Portion),
-        peer: Rank,
-        reads_on: bool,
-    ) -> impl Future<Output = ()> {
-        let reading = self.net.begin_reading(self.rank, front, reads_on);
+    fn read(&mut self, front: (u32, Portion), peer: Rank, most: u64) -> impl Future<Output = ()> {
+        let reading = self.net.begin_reading(self.rank, front, most);
         async move {
             self.net.kernel.sleep_until(reading.end).await;
             if let Some(label) = self.net.end_reading(self.rank, peer, &reading) {
@@ -227,7 +222,7 @@ impl UdnSteps {
         self.net.books.fill(self.rank, now, Cause::Transfer);
         if let Some(portion) = self.net.front(self.rank, queue) {
             // Rare, and on the heap so that other futures are not longer for it.
-            Box::pin(self.read((queue, portion), to, false)).await;
+            Box::pin(self.read((queue, portion), to, FRONT)).await;
         }
         false
     }
