@@ -53,8 +53,6 @@ pub struct Kernel {
     current: Cell<TaskIdx>,
     /// Timed wake-ups later than now.
     timed: RefCell<Wakes>,
-    /// The first of their times; the last of all if there is none.
-    first: Cell<Time>,
     /// Those of the time that is now.
     due: Cell<Queue>,
     ready: RefCell<VecDeque<TaskIdx>>,
@@ -124,7 +122,6 @@ impl Kernel {
             self.ready.borrow_mut().push_back(task);
         } else {
             self.timed.borrow_mut().push(time, task);
-            self.first.set(self.first.get().min(time));
         }
     }
 
@@ -133,8 +130,10 @@ impl Kernel {
     /// the task.
     fn go_on(&self, time: Time) -> bool {
         let events = self.events();
-        let is_next =
-            time < self.first.get() && self.ready.borrow().is_empty() && self.due.get().is_empty();
+        let first = self.timed.borrow().first();
+        let is_next = first.is_none_or(|first| time < first)
+            && self.ready.borrow().is_empty()
+            && self.due.get().is_empty();
         // What ends a run is found by the loop.
         let may_end = self.is_beyond(time)
             || events >= self.limits.events
@@ -205,7 +204,6 @@ impl<'a> Executor<'a> {
             now: Cell::new(Time::ZERO),
             current: Cell::new(0),
             timed: RefCell::default(),
-            first: Cell::new(Time::MAX),
             due: Cell::new(Queue::EMPTY),
             ready: RefCell::default(),
             events: Cell::default(),
@@ -302,7 +300,6 @@ impl<'a> Executor<'a> {
             }
             self.kernel.now.set(time);
             (_, due) = timed.pop()?;
-            self.kernel.first.set(timed.first().unwrap_or(Time::MAX));
         }
         let task = timed.pop_from(&mut due);
         self.kernel.due.set(due);

@@ -21,8 +21,10 @@ use crate::books::Books;
 use crate::window::Window;
 use crate::{Fidelity, mesh_spec};
 
-/// A core reads what is at the front of a queue alone, or all that is known to come.
+/// How many words a core reads in one go that writes a packet meanwhile: it looks behind each whether it may
+/// go on.
 pub(super) const FRONT: u64 = 1;
+/// And one that does nothing else: all that come without a pause.
 pub(super) const ALL: u64 = u64::MAX;
 /// Queue for data.
 pub(super) const DATA: u32 = 0;

@@ -166,8 +166,7 @@ impl Engine {
         let has_some = !self.matter.pulls.is_empty();
         let pulls = std::mem::take(&mut self.matter.pulls);
         // One message each way, as in an exchange, takes as long as one.
-        let is_alone = || pulls.len() == 1 && !self.matter.flights.are_more_under_way_than(2);
-        let company = match has_some && is_alone() {
+        let company = match pulls.len() == 1 && !self.matter.flights.are_more_under_way_than(2) {
             true => Company::None,
             false => Company::Others,
         };

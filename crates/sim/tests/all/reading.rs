@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Words come one per cycle, and their core reads as fast: some at once, since they are known.
+/// Words that have come can be taken in cycles to come, with one virtual channel.
 #[test]
 fn some_words_are_taken_ahead() {
     let spec = MeshSpec {
