@@ -38,6 +38,8 @@ pub trait Abi: Constants + Copy + Debug + Send + Sync + 'static {
     const VERSION: (i32, i32);
     /// What `MPI_Abi_get_version` says.
     const ABI_VERSION: (i32, i32);
+    /// What `MPI_Get_library_version` says.
+    const LIBRARY_VERSION: &'static str;
     /// `MPI_IN_PLACE` as an address.
     const IN_PLACE: usize;
     /// `MPI_BUFFER_AUTOMATIC` as an address.

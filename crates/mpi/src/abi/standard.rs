@@ -33,6 +33,7 @@ impl Abi for Standard {
 
     const VERSION: (i32, i32) = (5, 0);
     const ABI_VERSION: (i32, i32) = (1, 0);
+    const LIBRARY_VERSION: &'static str = concat!("corecast ", env!("CARGO_PKG_VERSION"));
     const IN_PLACE: usize = 1;
     const BUFFER_AUTOMATIC: usize = 2;
     const STATUS_IGNORE: usize = 0;

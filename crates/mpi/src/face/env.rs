@@ -137,9 +137,8 @@ pub fn get_hw_resource_info<A: Abi>(info: Out<Info<A>>) -> c_int {
 
 pub fn get_library_version<A: Abi>(version: Out<c_char>, length: Out<c_int>) -> c_int {
     call_always::<A>("MPI_Get_library_version", || {
-        let text = concat!("corecast ", env!("CARGO_PKG_VERSION"));
         let room = A::MAX_LIBRARY_VERSION_STRING as usize;
-        length.set(version.set_string(text, room)? as c_int)
+        length.set(version.set_string(A::LIBRARY_VERSION, room)? as c_int)
     })
 }
 

@@ -156,5 +156,37 @@ pub(super) fn outside<A: Abi>(name: &str) -> ! {
     };
     let class = class_name::<A>(A::code(Class::Other));
     say(&format!("{name} was called {when} ({class})"));
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    if let [first, second, ..] = libraries(&maps)[..] {
+        say(&format!(
+            "this program has loaded {first} and {second}: all of its parts have to be built for one ABI"
+        ));
+    }
     std::process::exit(1)
+}
+
+/// Files of MPI libraries among those that are mapped, as `/proc/PID/maps` names them, each once.
+fn libraries(maps: &str) -> Vec<&str> {
+    let files = maps.lines().filter_map(|line| line.rsplit('/').next());
+    let is_ours = |file: &&str| file.starts_with("libmpi.so") || file.starts_with("libmpi_abi.so");
+    let mut files: Vec<&str> = files.filter(is_ours).collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::libraries;
+
+    #[test]
+    fn libraries_of_a_process_are_named_once() {
+        let maps = "7f01-7f02 r--p 00000000 fe:00 1 /usr/lib/libmpi_abi.so.1\n\
+                    7f02-7f03 r-xp 00001000 fe:00 1 /usr/lib/libmpi_abi.so.1\n\
+                    7f03-7f04 rw-p 00000000 00:00 0\n\
+                    7f05-7f06 r--p 00000000 fe:00 2 /opt/corecast/lib/libmpi.so.12\n\
+                    7f07-7f08 r--p 00000000 fe:00 3 /usr/lib/libmpifort.so.12\n";
+        assert_eq!(libraries(maps), ["libmpi.so.12", "libmpi_abi.so.1"]);
+        assert!(libraries("").is_empty());
+    }
 }

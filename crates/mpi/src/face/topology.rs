@@ -88,9 +88,9 @@ fn cart_from(
     ranks: u32,
 ) -> Result<(Cart, u32)> {
     let count = number(count)?;
-    let dims = dims.slice(count)?.iter().map(|&dim| match dim {
-        1.. => Ok(dim as u32),
-        _ => Err(dims_error(format!("a dimension has the extent {dim}"))),
+    // With an extent of 0 it is a grid of nobody, as with other libraries.
+    let dims = dims.slice(count)?.iter().map(|&dim| {
+        u32::try_from(dim).map_err(|_| dims_error(format!("a dimension has the extent {dim}")))
     });
     let cart = Cart {
         dims: dims.collect::<Result<_>>()?,
