@@ -79,7 +79,8 @@ impl Options {
 /// When something could not be had or built, or a check failed.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let options = Options::of(arguments)?;
-    let mut recipes = Recipe::load(&root.join("xtask/mpi-apps"))?;
+    let folder_of_recipes = recipes_of(root);
+    let mut recipes = Recipe::load(&folder_of_recipes)?;
     let known: Vec<&str> = recipes.iter().map(|recipe| &*recipe.name).collect();
     let unknown = options.names.iter().find(|name| !known.contains(&&***name));
     if let Some(name) = unknown {
@@ -97,6 +98,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
         let here = Application {
             recipe,
             options: &options,
+            recipes: &folder_of_recipes,
             prefix: &prefix,
             abi,
             folder: &folder,
@@ -130,6 +132,10 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     }
 }
 
+fn recipes_of(root: &Path) -> PathBuf {
+    root.join("xtask/mpi-apps")
+}
+
 /// Builds the application of this name as [`run`] does, and gives the folder of its sources.
 ///
 /// # Errors
@@ -140,7 +146,8 @@ pub fn built(
     sources: Option<&Path>,
     prefix: &Path,
 ) -> Result<PathBuf, String> {
-    let recipes = Recipe::load(&root.join("xtask/mpi-apps"))?;
+    let folder_of_recipes = recipes_of(root);
+    let recipes = Recipe::load(&folder_of_recipes)?;
     let recipe = recipes.iter().find(|recipe| recipe.name == name);
     let recipe = recipe.ok_or_else(|| format!("there is no {name:?}"))?;
     let options = Options::of(&[])?;
@@ -149,6 +156,7 @@ pub fn built(
     let here = Application {
         recipe,
         options: &options,
+        recipes: &folder_of_recipes,
         prefix,
         abi,
         folder: &folder,
@@ -171,6 +179,7 @@ struct Outcome {
 struct Application<'a> {
     recipe: &'a Recipe,
     options: &'a Options,
+    recipes: &'a Path,
     prefix: &'a Path,
     abi: Abi,
     folder: &'a Path,
@@ -283,6 +292,7 @@ impl Application<'_> {
             .env("MPICC", bin.join("mpicc"))
             .env("MPICXX", bin.join("mpicxx"))
             .env("MPIRUN", launcher)
+            .env("RECIPES", self.recipes)
             .env("RANKS", ranks.to_string())
             .env("CORECAST_MPI_ABI", self.abi.name())
             .stdin(std::process::Stdio::null())

@@ -16,16 +16,33 @@ pub struct Recipe {
     pub name: String,
     /// What it is, in a line.
     pub about: String,
-    /// Debian's source package; none = it is only built from a folder that is given.
+    /// Debian's source package.
     pub package: Option<String>,
+    /// Packages for Python, which come from its package index, in an environment of their own.
+    pub python: Option<Python>,
+    /// A crate of Rust's package index, as `NAME@VERSION`.
+    #[serde(rename = "crate")]
+    pub crate_: Option<String>,
     /// Debian's packages without which it cannot be built.
     #[serde(default)]
     pub needs: Vec<String>,
     /// The one interface that it can be built for, if it is one.
     pub abi: Option<Abi>,
-    /// Commands of a shell, run in the folder of the sources with `MPICC` and `MPICXX` set.
+    /// Commands of a shell, run in the folder of the sources with `MPICC`, `MPICXX` and `RECIPES`, the folder
+    /// of this file, set.
+    #[serde(default)]
     pub build: String,
     pub check: Vec<Check>,
+}
+
+/// An environment of Python with what has been built by others.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Python {
+    /// Of the application.
+    pub version: String,
+    /// Wheels, as `pip install` names them.
+    pub wheels: Vec<String>,
 }
 
 /// Something to run.
@@ -56,6 +73,9 @@ impl Recipe {
         let mut recipes = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(unreadable)? {
             let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_none_or(|end| end != "toml") {
+                continue;
+            }
             let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
             let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
             let mut recipe: Self = toml::from_str(&text).map_err(|error| wrong(&error))?;
@@ -101,6 +121,10 @@ mod tests {
         assert!(recipes.len() > 5);
         for recipe in recipes {
             assert!(!recipe.check.is_empty(), "{}", recipe.name);
+            let Recipe { package, python, crate_, .. } = &recipe;
+            let origins = [package.is_some(), python.is_some(), crate_.is_some()];
+            let origins = origins.into_iter().filter(|&is_there| is_there).count();
+            assert!(origins <= 1, "{}", recipe.name);
             for check in recipe.check {
                 assert!(!check.ranks.is_empty(), "{}: {}", recipe.name, check.name);
             }

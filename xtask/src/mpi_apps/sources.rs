@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where an application's sources come from: a folder that is given, or Debian's source package.
+//! Where an application comes from: a folder that is given, Debian's source package, or the package index of
+//! Python or Rust.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::recipe::Recipe;
+use super::recipe::{Python, Recipe};
 
 /// Puts the sources of `recipe` into a folder below `into`, and tells which version they are of.
 ///
-/// A folder or an archive of that name in `given` is taken first; else `apt-get source` fetches what the
-/// distribution has. What is there already is left as it is.
+/// A folder or an archive of that name in `given` is taken first; else what the recipe names is fetched. What
+/// is there already is left as it is.
 ///
 /// # Errors
 /// When there are none.
@@ -38,6 +39,8 @@ pub fn unpack(
             succeeded(copy, "cp")?;
             commit(&checkout)
         }
+        None if let Some(python) = &recipe.python => environment(python, &folder)?,
+        None if let Some(named) = &recipe.crate_ => vendored(named, into, &folder)?,
         None => {
             let archive = match given.and_then(|given| archive(given, recipe)) {
                 Some(archive) => archive,
@@ -64,6 +67,45 @@ fn succeeded(status: std::io::Result<std::process::ExitStatus>, what: &str) -> R
         Ok(status) => Err(format!("{what}: {status}")),
         Err(error) => Err(format!("{what}: {error}")),
     }
+}
+
+/// An environment of Python in `folder`, and its application's version.
+fn environment(python: &Python, folder: &Path) -> Result<String, String> {
+    let made = Command::new("python3")
+        .args(["-m", "venv"])
+        .arg(folder)
+        .status();
+    succeeded(made, "python3 -m venv")?;
+    let installed = Command::new(folder.join("bin/pip"))
+        .args(["install", "--quiet", "--disable-pip-version-check"])
+        .args(["--only-binary", ":all:"])
+        .args(&python.wheels)
+        .status();
+    succeeded(installed, "pip install")?;
+    Ok(python.version.clone())
+}
+
+/// The sources of a crate, `NAME@VERSION`, in `folder`, and its version.
+fn vendored(named: &str, into: &Path, folder: &Path) -> Result<String, String> {
+    let (name, version) = named.split_once('@').unwrap_or((named, "*"));
+    let fetch = into.join("fetch");
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+         [dependencies]\n{name} = \"={version}\"\n"
+    );
+    let written = fs::create_dir_all(&fetch)
+        .and_then(|()| fs::write(fetch.join("Cargo.toml"), manifest))
+        .and_then(|()| fs::write(fetch.join("lib.rs"), ""));
+    written.map_err(|error| format!("{}: {error}", fetch.display()))?;
+    let vendor = Command::new("cargo")
+        .args(["vendor", "--quiet"])
+        .current_dir(&fetch)
+        .stdout(std::process::Stdio::null())
+        .status();
+    succeeded(vendor, "cargo vendor")?;
+    let sources = fetch.join("vendor").join(name);
+    fs::rename(&sources, folder).map_err(|error| format!("{}: {error}", sources.display()))?;
+    Ok(version.to_owned())
 }
 
 /// `fftw3_3.3.10.orig.tar.gz` of a folder, for the package `fftw3`.
