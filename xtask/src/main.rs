@@ -172,7 +172,7 @@ const COMMANDS: &[Task] = &[
     ),
     task(
         "mpi-apps [OPTIONS] [NAMES...]",
-        "applications of others, compiled with our mpicc, with their own checks",
+        "applications of others, as wheels or compiled with our mpicc, with their own checks",
         |arguments| mpi_apps::run(root(), arguments),
     ),
     task(

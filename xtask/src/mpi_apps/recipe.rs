@@ -121,7 +121,12 @@ mod tests {
         assert!(recipes.len() > 5);
         for recipe in recipes {
             assert!(!recipe.check.is_empty(), "{}", recipe.name);
-            let Recipe { package, python, crate_, .. } = &recipe;
+            let Recipe {
+                package,
+                python,
+                crate_,
+                ..
+            } = &recipe;
             let origins = [package.is_some(), python.is_some(), crate_.is_some()];
             let origins = origins.into_iter().filter(|&is_there| is_there).count();
             assert!(origins <= 1, "{}", recipe.name);
