@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `cargo xtask mpi-apps`: applications and libraries of others, as wheels or compiled with our `mpicc`, with their own
-//! checks, on this computer's cores or on a simulated chip.
+//! `cargo xtask mpi-apps`: applications and libraries of others, as wheels or compiled with our `mpicc`, with
+//! their own checks, on this computer's cores or on a simulated chip.
 //!
 //! What is built and run is in `xtask/mpi-apps`, a file for each.
 
