@@ -75,7 +75,7 @@ impl Abi for Mpich {
 
     const VERSION: (i32, i32) = (4, 1);
     const ABI_VERSION: (i32, i32) = (-1, -1);
-    /// Programs that were built for several ABIs (NGSolve, MPI.jl) tell by its beginning which of them they
+    /// Programs that were built for several ABIs (NGSolve is one) tell by its beginning which of them they
     /// have to speak, and refuse what they do not know. Behind it stands whose library it is.
     const LIBRARY_VERSION: &'static str = concat!(
         "MPICH Version:      4.3.2\n",
