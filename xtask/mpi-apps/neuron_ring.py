@@ -9,6 +9,7 @@ h.load_file("stdrun.hoc")
 h.nrnmpi_init()
 context = h.ParallelContext()
 rank, ranks = int(context.id()), int(context.nhost())
+assert ranks == int(sys.argv[1])
 
 CELLS = 12
 cells, kept, times, senders = {}, [], h.Vector(), h.Vector()
@@ -45,7 +46,7 @@ assert list(vector) == [ranks * (ranks - 1) / 2, ranks]
 assert context.py_alltoall([(rank, to) for to in range(ranks)]) == [(of, rank) for of in range(ranks)]
 spikes = context.py_gather(list(zip(times, senders)), 0)
 if rank == 0:
-    with open(sys.argv[1], "w", encoding="utf-8") as file:
+    with open(f"spikes-{ranks}.txt", "w", encoding="utf-8") as file:
         for time, sender in sorted(spike for part in spikes for spike in part):
             print(f"{time:.3f} {sender:.0f}", file=file)
 context.barrier()

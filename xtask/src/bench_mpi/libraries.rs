@@ -250,20 +250,22 @@ pub fn venv(
         return Ok(prefix);
     }
     println!("fetching {wheel} into {}", prefix.display());
-    quietly(Command::new("python3").args(["-m", "venv"]).arg(&prefix))?;
-    let mut pip = Command::new(prefix.join("bin/pip"));
-    pip.args([
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--disable-pip-version-check",
-    ]);
+    let mut pip = new_venv(&prefix)?;
+    pip.arg("--no-deps");
     if let Some(wheels) = wheels {
         pip.args(["--no-index", "--find-links", wheels]);
     }
     quietly(pip.arg(wheel))?;
     std::fs::write(&stamp, "").map_err(|error| error.to_string())?;
     Ok(prefix)
+}
+
+/// A new virtual environment, and the command that installs into it what is added.
+pub fn new_venv(prefix: &Path) -> Result<Command, String> {
+    quietly(Command::new("python3").args(["-m", "venv"]).arg(prefix))?;
+    let mut pip = Command::new(prefix.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+    Ok(pip)
 }
 
 /// The program that measures what the machine allows.

@@ -19,7 +19,7 @@ mod verdict;
 use std::fs;
 use std::path::Path;
 
-pub use libraries::{compile, corecast, last_line, quietly, venv};
+pub use libraries::{compile, corecast, last_line, new_venv, quietly, venv};
 use measure::Results;
 use options::Options;
 

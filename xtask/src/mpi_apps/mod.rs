@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use crate::mpi::{Abi, installed, whole};
 use crate::mpi_suites::on_chip;
-use recipe::{Check, Recipe};
+use recipe::{Check, Origin, Recipe};
 
 const USAGE: &str = "mpi-apps [--sources DIR] [--chip CHIP] [--abi standard|mpich] [--prefix DIR] \
                      [--limit S] [NAMES...]";
@@ -221,6 +221,9 @@ impl Application<'_> {
     }
 
     fn build(&self, source: &Path) -> Result<(), String> {
+        if self.recipe.build.is_empty() {
+            return Ok(());
+        }
         let stamp = self.folder.join("built");
         let built = fs::read_to_string(&stamp);
         if built.is_ok_and(|commands| commands == self.recipe.build) {
@@ -279,6 +282,10 @@ impl Application<'_> {
         let unwritable = |error: std::io::Error| format!("{}: {error}", log.display());
         let output = fs::File::create(log).map_err(unwritable)?;
         let errors = output.try_clone().map_err(unwritable)?;
+        let package = match &self.recipe.from {
+            Some(Origin::Sdist(python)) => Some(python.package.to_string()),
+            _ => None,
+        };
         let status = Command::new("timeout")
             .args([
                 "--kill-after=10",
@@ -293,6 +300,7 @@ impl Application<'_> {
             .env("MPICXX", bin.join("mpicxx"))
             .env("MPIRUN", launcher)
             .env("RECIPES", self.recipes)
+            .envs(package.map(|package| ("PACKAGE", package)))
             .env("RANKS", ranks.to_string())
             .env("CORECAST_MPI_ABI", self.abi.name())
             .stdin(std::process::Stdio::null())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How an application is built and what of it is run: `xtask/mpi-apps/NAME.toml`.
 
+use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -16,33 +17,69 @@ pub struct Recipe {
     pub name: String,
     /// What it is, in a line.
     pub about: String,
-    /// Debian's source package.
-    pub package: Option<String>,
-    /// Packages for Python, which come from its package index, in an environment of their own.
-    pub python: Option<Python>,
-    /// A crate of Rust's package index, as `NAME@VERSION`.
-    #[serde(rename = "crate")]
-    pub crate_: Option<String>,
+    /// Where it comes from; none = it is only built from a folder that is given.
+    pub from: Option<Origin>,
     /// Debian's packages without which it cannot be built.
     #[serde(default)]
     pub needs: Vec<String>,
     /// The one interface that it can be built for, if it is one.
     pub abi: Option<Abi>,
-    /// Commands of a shell, run in the folder of the sources with `MPICC`, `MPICXX` and `RECIPES`, the folder
-    /// of this file, set.
+    /// Commands of a shell, run in the folder of the sources with `MPICC` and `MPICXX` set, of an
+    /// [`Origin::Sdist`] with `PACKAGE`, too.
     #[serde(default)]
     pub build: String,
     pub check: Vec<Check>,
 }
 
-/// An environment of Python with what has been built by others.
+/// What is fetched.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Debian's source package of this name.
+    Debian(String),
+    /// The sources of a crate, from Rust's package index.
+    Crate(Pinned),
+    /// An environment of Python with this package as others have built it.
+    Wheel(Python),
+    /// An environment of Python in which the recipe builds this package.
+    Sdist(Python),
+}
+
+/// A package of Python's index, and what its environment has beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Python {
-    /// Of the application.
-    pub version: String,
+    pub package: Pinned,
     /// Wheels, as `pip install` names them.
-    pub wheels: Vec<String>,
+    pub beside: Vec<String>,
+}
+
+/// One version of a package: `NAME==VERSION`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Pinned {
+    pub name: String,
+    pub version: String,
+}
+
+impl TryFrom<String> for Pinned {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (name, version) = text
+            .split_once("==")
+            .ok_or_else(|| format!("{text:?} is not NAME==VERSION"))?;
+        Ok(Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=={}", self.name, self.version)
+    }
 }
 
 /// Something to run.
@@ -55,7 +92,8 @@ pub struct Check {
     /// Those that also run on a simulated chip; what is left out takes too long there, or cannot run.
     #[serde(default)]
     pub ranks_on_chips: Vec<u32>,
-    /// A command of a shell in the folder of the sources; `$MPIRUN $RANKS PROGRAM` starts the ranks.
+    /// A command of a shell in the folder of the sources; `$MPIRUN $RANKS PROGRAM` starts the ranks, and
+    /// `$RECIPES` is the folder of this file.
     pub run: String,
     /// What a run that is right prints.
     pub says: Option<String>,
@@ -121,19 +159,17 @@ mod tests {
         assert!(recipes.len() > 5);
         for recipe in recipes {
             assert!(!recipe.check.is_empty(), "{}", recipe.name);
-            let Recipe {
-                package,
-                python,
-                crate_,
-                ..
-            } = &recipe;
-            let origins = [package.is_some(), python.is_some(), crate_.is_some()];
-            let origins = origins.into_iter().filter(|&is_there| is_there).count();
-            assert!(origins <= 1, "{}", recipe.name);
             for check in recipe.check {
                 assert!(!check.ranks.is_empty(), "{}: {}", recipe.name, check.name);
             }
         }
+    }
+
+    #[test]
+    fn a_package_has_one_version() {
+        let pinned = |text: &str| Pinned::try_from(text.to_owned());
+        assert_eq!(pinned("mpi==0.8.2").unwrap().to_string(), "mpi==0.8.2");
+        assert_eq!(pinned("mpi").unwrap_err(), "\"mpi\" is not NAME==VERSION");
     }
 
     #[test]

@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::recipe::{Python, Recipe};
+use super::recipe::{Origin, Pinned, Recipe};
+use crate::bench_mpi::{new_venv, quietly};
 
 /// Puts the sources of `recipe` into a folder below `into`, and tells which version they are of.
 ///
-/// A folder or an archive of that name in `given` is taken first; else what the recipe names is fetched. What
-/// is there already is left as it is.
+/// A folder of that name in `given`, or an archive of Debian's package, is taken first; else what the recipe
+/// names is fetched. What is there already is left as it is.
 ///
 /// # Errors
 /// When there are none.
@@ -29,88 +30,90 @@ pub fn unpack(
     // What is left of an attempt that did not come to its end.
     let _ = fs::remove_dir_all(&folder);
     let checkout = given.map(|given| given.join(&recipe.name));
-    let version = match checkout.filter(|checkout| checkout.is_dir()) {
-        Some(checkout) => {
-            let copy = Command::new("cp")
-                .args(["-a", "--"])
-                .arg(&checkout)
-                .arg(&folder)
-                .status();
-            succeeded(copy, "cp")?;
+    let checkout = checkout.filter(|checkout| checkout.is_dir());
+    let version = match (&recipe.from, checkout) {
+        (Some(Origin::Wheel(python)), _) => {
+            let wheels = [&[python.package.to_string()], &python.beside[..]].concat();
+            environment(&wheels, &folder)?;
+            python.package.version.clone()
+        }
+        (Some(Origin::Sdist(python)), _) => {
+            environment(&python.beside, &folder)?;
+            python.package.version.clone()
+        }
+        (_, Some(checkout)) => {
+            quietly(
+                Command::new("cp")
+                    .args(["-a", "--"])
+                    .arg(&checkout)
+                    .arg(&folder),
+            )?;
             commit(&checkout)
         }
-        None if let Some(python) = &recipe.python => environment(python, &folder)?,
-        None if let Some(named) = &recipe.crate_ => vendored(named, into, &folder)?,
-        None => {
-            let archive = match given.and_then(|given| archive(given, recipe)) {
+        (Some(Origin::Crate(package)), None) => {
+            vendored(package, into, &folder)?;
+            package.version.clone()
+        }
+        (Some(Origin::Debian(package)), None) => {
+            let archive = match given.and_then(|given| archive(given, package)) {
                 Some(archive) => archive,
-                None => download(recipe, into)?,
+                None => download(package, into)?,
             };
             fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-            let tar = Command::new("tar")
-                .arg("xf")
-                .arg(&archive)
-                .args(["--strip-components", "1", "-C"])
-                .arg(&folder)
-                .status();
-            succeeded(tar, "tar")?;
+            quietly(
+                Command::new("tar")
+                    .arg("xf")
+                    .arg(&archive)
+                    .args(["--strip-components", "1", "-C"])
+                    .arg(&folder),
+            )?;
             version_of(&archive)
+        }
+        (None, None) => {
+            return Err(format!(
+                "no distribution has it; put a checkout at DIR/{} and say --sources DIR",
+                recipe.name
+            ));
         }
     };
     fs::write(&stamp, &version).map_err(|error| error.to_string())?;
     Ok((folder, version))
 }
 
-fn succeeded(status: std::io::Result<std::process::ExitStatus>, what: &str) -> Result<(), String> {
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{what}: {status}")),
-        Err(error) => Err(format!("{what}: {error}")),
-    }
+/// An environment of Python in `folder` with these wheels.
+fn environment(wheels: &[String], folder: &Path) -> Result<(), String> {
+    let mut pip = new_venv(folder)?;
+    quietly(pip.args(["--only-binary", ":all:"]).args(wheels))
 }
 
-/// An environment of Python in `folder`, and its application's version.
-fn environment(python: &Python, folder: &Path) -> Result<String, String> {
-    let made = Command::new("python3")
-        .args(["-m", "venv"])
-        .arg(folder)
-        .status();
-    succeeded(made, "python3 -m venv")?;
-    let installed = Command::new(folder.join("bin/pip"))
-        .args(["install", "--quiet", "--disable-pip-version-check"])
-        .args(["--only-binary", ":all:"])
-        .args(&python.wheels)
-        .status();
-    succeeded(installed, "pip install")?;
-    Ok(python.version.clone())
-}
-
-/// The sources of a crate, `NAME@VERSION`, in `folder`, and its version.
-fn vendored(named: &str, into: &Path, folder: &Path) -> Result<String, String> {
-    let (name, version) = named.split_once('@').unwrap_or((named, "*"));
+/// The sources of a crate in `folder`.
+fn vendored(package: &Pinned, into: &Path, folder: &Path) -> Result<(), String> {
+    let Pinned { name, version } = package;
     let fetch = into.join("fetch");
+    // The workspace around these folders is not theirs.
     let manifest = format!(
-        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+        "[workspace]\n[package]\nname = \"fetch\"\n[lib]\npath = \"lib.rs\"\n\
          [dependencies]\n{name} = \"={version}\"\n"
     );
-    let written = fs::create_dir_all(&fetch)
-        .and_then(|()| fs::write(fetch.join("Cargo.toml"), manifest))
-        .and_then(|()| fs::write(fetch.join("lib.rs"), ""));
-    written.map_err(|error| format!("{}: {error}", fetch.display()))?;
-    let vendor = Command::new("cargo")
-        .args(["vendor", "--quiet"])
-        .current_dir(&fetch)
-        .stdout(std::process::Stdio::null())
-        .status();
-    succeeded(vendor, "cargo vendor")?;
+    let unwritable = |error: std::io::Error| format!("{}: {error}", fetch.display());
+    fs::create_dir_all(&fetch).map_err(unwritable)?;
+    fs::write(fetch.join("Cargo.toml"), manifest).map_err(unwritable)?;
+    fs::write(fetch.join("lib.rs"), "").map_err(unwritable)?;
+    quietly(
+        Command::new("cargo")
+            .args(["vendor", "--quiet"])
+            .current_dir(&fetch),
+    )?;
     let sources = fetch.join("vendor").join(name);
-    fs::rename(&sources, folder).map_err(|error| format!("{}: {error}", sources.display()))?;
-    Ok(version.to_owned())
+    let manifest = sources.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(unwritable)?;
+    fs::write(&manifest, text + "\n[workspace]\n").map_err(unwritable)?;
+    fs::rename(&sources, folder).map_err(unwritable)
 }
 
 /// `fftw3_3.3.10.orig.tar.gz` of a folder, for the package `fftw3`.
-fn archive(folder: &Path, recipe: &Recipe) -> Option<PathBuf> {
-    let start = format!("{}_", recipe.package.as_ref()?);
+fn archive(folder: &Path, package: &str) -> Option<PathBuf> {
+    let start = format!("{package}_");
     let entries = fs::read_dir(folder).ok()?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     paths
@@ -121,13 +124,7 @@ fn archive(folder: &Path, recipe: &Recipe) -> Option<PathBuf> {
         .max()
 }
 
-fn download(recipe: &Recipe, into: &Path) -> Result<PathBuf, String> {
-    let Some(package) = &recipe.package else {
-        return Err(format!(
-            "no distribution has it; put a checkout at DIR/{} and say --sources DIR",
-            recipe.name
-        ));
-    };
+fn download(package: &str, into: &Path) -> Result<PathBuf, String> {
     let fetched = Command::new("apt-get")
         .args(["source", "--quiet", "--download-only", package])
         .current_dir(into)
@@ -137,7 +134,7 @@ fn download(recipe: &Recipe, into: &Path) -> Result<PathBuf, String> {
         Err(error) => error.to_string(),
     };
     // Some mirrors lack what Debian has put beside the archive, which is not needed.
-    archive(into, recipe).ok_or_else(|| {
+    archive(into, package).ok_or_else(|| {
         format!(
             "apt-get has no source of {package}: {}; that needs a line `deb-src`, or an archive in DIR and \
              --sources DIR",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Calls before MPI_Init and after MPI_Finalize: outside, or outside WHEN. */
+/* Calls before MPI_Init and after MPI_Finalize: outside, outside WHEN, or outside beside LIBRARY. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* What may be called at any time. */
 static int is_allowed(void)
@@ -22,7 +24,11 @@ int main(int argc, char **argv)
     MPI_Session session;
     if (MPI_Initialized(&flag) || flag || MPI_Finalized(&flag) || flag || !is_allowed())
         return 11;
-    if (!strcmp(when, "before"))
+    /* As if that library had been loaded. */
+    if (!strcmp(when, "beside") &&
+        mmap(NULL, 1, PROT_READ, MAP_PRIVATE, open(argv[2], O_RDONLY), 0) == MAP_FAILED)
+        return 16;
+    if (!strcmp(when, "before") || !strcmp(when, "beside"))
         return MPI_Comm_rank(MPI_COMM_WORLD, &rank) ? 12 : 13;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Session_finalize(&session);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tests of either library by C programs, which the crates of both include.
 
+use std::path::Path;
+
 use crate::LIBRARY;
 use crate::run::succeeded;
 
@@ -54,6 +56,22 @@ fn calls_outside_end_the_program_but_those_that_are_allowed_there() {
             "{when}: {errors}"
         );
     }
+}
+
+#[test]
+fn a_call_outside_names_the_other_library_that_is_loaded() {
+    let other = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libmpi.so.99");
+    std::fs::write(&other, "a library").unwrap();
+    let output = LIBRARY.run_with("outside", &["beside", other.to_str().unwrap()]);
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let [first, second] = errors.lines().collect::<Vec<_>>()[..] else {
+        panic!("{errors}");
+    };
+    assert!(first.contains("was called before MPI_Init"), "{errors}");
+    assert!(second.contains(" libmpi.so.99"), "{errors}");
+    let advice = "all of its parts have to be built for one ABI";
+    assert!(second.ends_with(advice), "{errors}");
 }
 
 #[test]
