@@ -21,6 +21,7 @@
 //!     compute: Compute::Stated,
 //!     processor: None,
 //!     broadcasts: Broadcasts::None,
+//!     carries: true,
 //! };
 //! let segment = Segment::clocked(1, &terms)?;
 //! let attended = MpiRanks::new(segment.desk());
@@ -30,6 +31,7 @@
 //! # Ok::<(), corecast_shm::ShmError>(())
 //! ```
 
+mod aboard;
 mod capture;
 mod machine;
 mod mail;

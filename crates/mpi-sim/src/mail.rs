@@ -135,7 +135,8 @@ impl Mail {
         errand: Errand<'_>,
     ) -> Result<Served, RunError> {
         match errand {
-            Errand::Begin | Errand::Now | Errand::Tell(_) => {}
+            // What is carried on comes as sends and waits.
+            Errand::Begin | Errand::Now | Errand::Carry(_) | Errand::Tell(_) => {}
             Errand::Compute(ps) => {
                 // Nothing goes out while the core computes, and others may wait for it. A core with
                 // several ranks goes on with another one instead, which a replay has to do, too.

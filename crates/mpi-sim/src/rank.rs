@@ -9,6 +9,7 @@ use corecast_machine::{
 };
 use corecast_shm::{Desk, Errand};
 
+use crate::aboard::Aboard;
 use crate::capture::Captured;
 use crate::mail::{Mail, Packet, Served, finish};
 
@@ -45,6 +46,8 @@ pub struct MpiRanks<'a> {
     sharing: Sharing,
     /// The rank whose process is to ask for something; none = `NOBODY`.
     awaited: AtomicU32,
+    /// Of each rank.
+    aboard: Vec<Aboard>,
     is_capturing: bool,
 }
 
@@ -56,6 +59,7 @@ impl<'a> MpiRanks<'a> {
     pub fn new(desk: Desk<'a>) -> Self {
         Self {
             sharing: Sharing::new(desk.ranks(), 1),
+            aboard: (0..desk.ranks()).map(|_| Aboard::default()).collect(),
             desk,
             awaited: AtomicU32::new(NOBODY),
             is_capturing: false,
@@ -87,10 +91,11 @@ impl<'a> MpiRanks<'a> {
         (awaited != NOBODY).then_some(awaited)
     }
 
-    /// The mailboxes.
+    /// Asks a rank what it waits for, once the run has ended: as [`Desk::question`].
     #[must_use]
-    pub fn desk(&self) -> &Desk<'a> {
-        &self.desk
+    pub fn question(&self, rank: u32) -> Option<(u16, String)> {
+        let carried = self.aboard[rank as usize].take();
+        self.desk.question(rank, carried.as_deref())
     }
 
     /// Lets a rank go on until it waits, has found nothing, or has come to its end.
@@ -128,7 +133,14 @@ impl<'a> MpiRanks<'a> {
                     start: since,
                     end: since,
                 };
-                served = mail.serve(endpoint, rank, item.errand).await?;
+                served = match item.errand {
+                    Errand::Carry(carried) => {
+                        let aboard = &self.aboard[rank as usize];
+                        aboard.carry_on(endpoint, mail, rank, carried).await?;
+                        Served::Done
+                    }
+                    errand => mail.serve(endpoint, rank, errand).await?,
+                };
                 let log = &mut resident.log;
                 match (item.errand, served) {
                     (Errand::Finish(counts), _) => {
@@ -162,7 +174,9 @@ impl<'a> MpiRanks<'a> {
         let inbox = mail.inbox(resident.rank);
         let packets = inbox.iter().map(Packet::parts);
         let now = endpoint.now().ps();
-        let told = self.desk.answer(resident.rank, now, packets);
+        let carried = self.aboard[resident.rank as usize].take();
+        let carried = carried.as_deref();
+        let told = self.desk.answer(resident.rank, now, carried, packets);
         mail.told(resident.rank, told);
         resident.log.hand_overs += 1;
     }

@@ -5,7 +5,8 @@ use std::fmt;
 
 use corecast_machine::{Await, Blocked, Sharing};
 use corecast_mpi::calls;
-use corecast_shm::Desk;
+
+use crate::rank::MpiRanks;
 
 /// What a rank waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,12 +58,14 @@ pub struct StuckRank {
 const TOLD: usize = 2;
 
 impl StuckRank {
-    /// Asks all ranks at a desk that wait for an answer; those that wait for each other in a circle
+    /// Asks all ranks that wait for an answer; those that wait for each other in a circle
     /// first. Ranks whose processes have gone already, and whose messages nobody takes, are among the
     /// machine's; those of a core together come to their end with the last of them.
     #[must_use]
-    pub fn all(desk: &Desk<'_>, blocked: &[Blocked], sharing: Sharing) -> Vec<Self> {
-        let asked: Vec<_> = (0..desk.ranks()).map(|rank| desk.question(rank)).collect();
+    pub fn all(ranks: &MpiRanks<'_>, blocked: &[Blocked], sharing: Sharing) -> Vec<Self> {
+        let asked: Vec<_> = (0..sharing.ranks())
+            .map(|rank| ranks.question(rank))
+            .collect();
         let gone = |rank: u32| {
             let core = sharing.core_of(rank);
             let ranks = sharing.ranks_of(core);

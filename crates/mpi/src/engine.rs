@@ -20,6 +20,7 @@
 
 mod broadcast;
 mod counters;
+mod early;
 mod flight;
 mod memory;
 mod moves;
@@ -46,7 +47,7 @@ use ways::Ways;
 pub use counters::Counters;
 pub use flight::{Flight, Landed};
 pub use memory::Memory;
-pub use packet::{CONTEXT_MAX, packet_words};
+pub use packet::{CONTEXT_MAX, Eager, packet_words};
 
 /// When a send is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

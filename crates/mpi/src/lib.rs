@@ -40,7 +40,8 @@ mod types;
 pub use buffer::Buffer;
 pub use comm::Communicator;
 pub use engine::{
-    CONTEXT_MAX, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken, packet_words,
+    CONTEXT_MAX, Eager, Engine, Envelope, Flight, Landed, Memory, Mode, Operation, Taken,
+    packet_words,
 };
 pub use error::{Class, Error, Result};
 pub use group::Group;

@@ -236,6 +236,11 @@ pub trait Transport: Send {
         None
     }
 
+    /// Who carries collectives on while this rank's process sleeps, where there is somebody.
+    fn carrier(&mut self) -> Option<&mut dyn Carrier> {
+        None
+    }
+
     /// What carries broadcasts out without the library, where there is something.
     fn broadcaster(&mut self) -> Option<&mut dyn Broadcaster> {
         None
@@ -316,6 +321,20 @@ pub trait Broadcaster {
     /// head comes from `root`, there without a body. `body` is the root's; `members` are all that take
     /// part, this rank included. The head is the same at all of them.
     fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]);
+}
+
+/// Who carries collectives of short messages on while a rank's process sleeps
+/// ([`Carried`](crate::collective::carried::Carried)).
+pub trait Carrier {
+    /// Most bytes of one.
+    fn bytes_max(&self) -> usize;
+
+    /// Gives one away, and waits until it is given back: complete, or as far as it came when something came
+    /// for this rank that it does not hold. That comes as packets then.
+    ///
+    /// # Errors
+    /// As [`Transport::idle`]; it was given back all the same where this rank is to tell what it waits for.
+    fn carry(&mut self, carried: &[u8], give_back: &mut dyn FnMut(&[u8])) -> Result<()>;
 }
 
 /// Memory that several ranks see, each at an address of its own: what windows of one-sided communication

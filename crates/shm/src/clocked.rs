@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast_mpi::transport::{Broadcaster, Clocked, Head, Shelf, Transport, Wanted};
+use corecast_mpi::transport::{Broadcaster, Carrier, Clocked, Head, Shelf, Transport, Wanted};
 use corecast_mpi::{Class, Error, Result, calls};
 
 use crate::child::{is_child, mark_children};
@@ -332,6 +332,10 @@ impl Transport for ClockedPort {
         Some(self)
     }
 
+    fn carrier(&mut self) -> Option<&mut dyn Carrier> {
+        self.terms.carries.then_some(self as &mut dyn Carrier)
+    }
+
     fn broadcaster(&mut self) -> Option<&mut dyn Broadcaster> {
         match self.terms.broadcasts {
             Broadcasts::None => None,
@@ -375,6 +379,26 @@ impl Transport for ClockedPort {
     /// It has not said that it has come to its end, as long as it may go on.
     fn resume(&mut self) -> bool {
         true
+    }
+}
+
+impl Carrier for ClockedPort {
+    fn bytes_max(&self) -> usize {
+        ASKING_BYTES / 2
+    }
+
+    fn carry(&mut self, carried: &[u8], give_back: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.passes = 0;
+        let outcome = self.ask(Errand::Carry(carried));
+        let mut given_back = 0;
+        if let Some((item, _)) = Item::read(&self.packets()[self.unread.clone()])
+            && let Errand::Carry(carried) = item.errand
+        {
+            give_back(carried);
+            given_back = item.bytes();
+        }
+        self.unread.start += given_back;
+        outcome
     }
 }
 

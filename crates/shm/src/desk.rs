@@ -57,18 +57,17 @@ impl<'a> Desk<'a> {
         }))
     }
 
-    /// Answers a rank: the time, and as many of these packets (sender, head, body) as there is room for;
-    /// how many those were.
+    /// Answers a rank: the time, the collective that it gets back if it gave one away, and as many of these
+    /// packets (sender, head, body) as there is room for; how many those were.
     pub fn answer<'p>(
         &self,
         rank: u32,
         now_ps: u64,
+        carried: Option<&[u8]>,
         packets: impl Iterator<Item = (u32, Head, &'p [u8])>,
     ) -> usize {
-        let address = self.area(rank, AREAS_OFFSET + AREA_BYTES);
-        // SAFETY: the area lies there, and it is the simulator's turn: nobody reads.
-        let area = unsafe { std::slice::from_raw_parts_mut(address, AREA_BYTES) };
-        let (mut at, mut count) = (0, 0);
+        let area = self.packets(rank);
+        let (mut at, mut count) = (give_back(area, carried), 0);
         for (from, head, body) in packets {
             if at + packet_bytes(body.len()) > AREA_BYTES {
                 break;
@@ -93,13 +92,15 @@ impl<'a> Desk<'a> {
 
     /// Asks a rank that waits for an answer what it waits for: the call, and what it tells, a line for
     /// each message. None if it waits for no answer.
+    /// A collective that it gave away it gets back first.
     #[must_use]
-    pub fn question(&self, rank: u32) -> Option<(u16, String)> {
+    pub fn question(&self, rank: u32, carried: Option<&[u8]>) -> Option<(u16, String)> {
         let mailbox = self.mailbox(rank);
         if !mailbox.is_asking() {
             return None;
         }
-        mailbox.answer(0, 0, true);
+        let bytes = give_back(self.packets(rank), carried);
+        mailbox.answer(0, bytes, true);
         let mut told = None;
         for item in self.items(rank).ok()? {
             if let Errand::Tell(text) = item.errand {
@@ -125,8 +126,29 @@ impl<'a> Desk<'a> {
         unsafe { self.map.at(self.layout.mailbox(rank)) }
     }
 
+    /// The packets of a rank, in the simulator's turn.
+    #[allow(clippy::mut_from_ref, reason = "the turn is what keeps others away")]
+    fn packets(&self, rank: u32) -> &mut [u8] {
+        let address = self.area(rank, AREAS_OFFSET + AREA_BYTES);
+        // SAFETY: the area lies there, and it is the simulator's turn: nobody reads.
+        unsafe { std::slice::from_raw_parts_mut(address, AREA_BYTES) }
+    }
+
     fn area(&self, rank: u32, offset: usize) -> *mut u8 {
         let mailbox = self.layout.mailbox(rank);
         self.map.address(mailbox + offset, AREA_BYTES)
     }
+}
+
+/// Writes a collective that is given back to the beginning of an area; how many bytes that takes.
+fn give_back(area: &mut [u8], carried: Option<&[u8]>) -> usize {
+    let item = carried.map(|carried| Item {
+        call: 0,
+        serial: 0,
+        errand: Errand::Carry(carried),
+    });
+    item.map_or(0, |item| {
+        item.write(area);
+        item.bytes()
+    })
 }

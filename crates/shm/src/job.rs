@@ -16,7 +16,7 @@ pub const RANK_BYTES: usize = 512;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 /// Counts layouts: processes that attach must have the launcher's.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// The first page.
 #[repr(C, align(64))]

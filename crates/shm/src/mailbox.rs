@@ -48,6 +48,8 @@ pub struct Terms {
     pub processor: Option<u32>,
     /// What ranks have of the machine's own broadcasts.
     pub broadcasts: Broadcasts,
+    /// Whether the simulator carries collectives on ([`Errand::Carry`]).
+    pub carries: bool,
 }
 
 /// What ranks have of broadcasts of the machine's own.
@@ -77,6 +79,7 @@ pub struct Mailbox {
     /// One more than its number; 0 for none.
     processor: AtomicU32,
     broadcasts: AtomicU32,
+    carries: AtomicU32,
 }
 
 impl Mailbox {
@@ -91,6 +94,7 @@ impl Mailbox {
         self.factor.store(factor.to_bits(), Ordering::Relaxed);
         self.broadcasts
             .store(terms.broadcasts as u32, Ordering::Relaxed);
+        self.carries.store(terms.carries.into(), Ordering::Relaxed);
         let processor = terms.processor.map_or(0, |processor| processor + 1);
         self.processor.store(processor, Ordering::Release);
     }
@@ -110,6 +114,7 @@ impl Mailbox {
                 1 => Broadcasts::Unused,
                 _ => Broadcasts::Used,
             },
+            carries: self.carries.load(Ordering::Relaxed) != 0,
         }
     }
 
@@ -193,6 +198,10 @@ pub enum Errand<'a> {
         /// Who takes part, and behind that the root's bytes ([`broadcast_body`]).
         body: &'a [u8],
     },
+    /// What is left of a collective ([`Carried`](corecast_mpi::collective::carried::Carried)) is to be
+    /// carried on as if it sent and waited. Answered with one of these, complete or as far as it came
+    /// when something came that it does not hold.
+    Carry(&'a [u8]),
     /// What it waits for, as it was asked ([`Wanted`](corecast_mpi::transport::Wanted)s as text).
     Tell(&'a [u8]),
 }
@@ -235,6 +244,7 @@ impl<'a> Item<'a> {
                 head,
                 body,
             } => (8, u64::from(root) | u64::from(members) << 32, head, body),
+            Errand::Carry(carried) => (9, 0, NO_HEAD, carried),
         }
     }
 
@@ -279,6 +289,7 @@ impl<'a> Item<'a> {
                 head: (word(2), word(3)),
                 body,
             },
+            9 => Errand::Carry(body),
             _ => return None,
         };
         let item = Self {
@@ -350,6 +361,7 @@ mod tests {
             factor: AtomicU64::new(0),
             processor: AtomicU32::new(0),
             broadcasts: AtomicU32::new(0),
+            carries: AtomicU32::new(0),
         };
         let terms = Terms {
             eager_max: 7936,
@@ -357,6 +369,7 @@ mod tests {
             compute: Compute::Measured(4.2),
             processor: Some(0),
             broadcasts: Broadcasts::Unused,
+            carries: true,
         };
         mailbox.begin(&terms);
         assert_eq!(mailbox.terms(), terms);
@@ -383,11 +396,12 @@ mod tests {
             let errands: Vec<Item<'_>> = bodies.iter().enumerate().map(|(index, body)| Item {
                 call,
                 serial,
-                errand: match index % 5 {
+                errand: match index % 6 {
                     0 => Errand::Send { to, head, body },
                     1 => Errand::Compute(head.0),
                     2 => Errand::Wait,
                     3 => Errand::Broadcast { root: to, members: serial, head, body },
+                    4 => Errand::Carry(body),
                     _ => Errand::Tell(body),
                 },
             }).collect();

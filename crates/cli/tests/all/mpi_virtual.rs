@@ -177,6 +177,10 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
         ("park2019-bus", "alltoall", "pairwise", "70000", 4),
         ("park2019-bus", "bcast", "apoc", "70000", 4),
         ("scc", "barrier", "dissemination", "0", 9),
+        ("scc", "allreduce", "recursive-doubling", "8", 48),
+        ("nagam", "reduce", "kary-tree", "8", 9),
+        ("tilepro64", "allgather", "bruck", "32", 11),
+        ("park2019-bus", "alltoall", "bruck", "16", 7),
     ];
     for (chip, call, algorithm, bytes, ranks) in cases {
         let named = format!("CORECAST_ALGORITHM_{}={algorithm}", call.to_uppercase());
@@ -191,13 +195,74 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
         if call != "barrier" {
             alone.args(["--bytes", bytes]);
         }
-        if call == "allreduce" {
+        if ["allreduce", "reduce"].contains(&call) {
             alone.args(["--dtype", "i32"]);
         }
         let runs: Value =
             serde_json::from_str(&said(&alone.output().expect("it runs"))).expect("JSON");
         let run = runs.as_array().map_or(&runs, |runs| &runs[0]);
         assert_eq!(took, run["makespan_ns"], "{chip} {call} {bytes}");
+    }
+}
+
+/// Ranks that give collectives away to be carried on are where those are that do not, at every moment, whatever
+/// goes on beside them; and they are woken less often.
+#[test]
+fn collectives_take_as_long_whoever_carries_them_out() {
+    let chips: Vec<&str> = corecast_chip::builtin_names().collect();
+    for (index, chip) in chips.into_iter().enumerate() {
+        let program = program([&STANDARD, &MPICH][index % 2]);
+        let report = program.folder.path().join("r.json");
+        let run = |variable: &str, check: [&str; 2]| {
+            let report = report.to_str().expect("UTF-8");
+            let options = ["--chip", chip, "--report", report, "-x", variable];
+            let mut command = program.mpirun_with(&options, 6, &check);
+            let told = said(&command.output().expect("the binary runs"));
+            let text = std::fs::read_to_string(report).expect("written");
+            let mut report: Value = serde_json::from_str(&text).expect("JSON");
+            let hand_overs = report["hand_overs"].take();
+            (told, report, hand_overs.as_u64().expect("a number"))
+        };
+        for check in [["storm", "3"], ["beside", "5"]] {
+            let [carried, kept] = ["CORECAST_CARRY=1", "CORECAST_CARRY=0"].map(|it| run(it, check));
+            assert_eq!(carried.0, kept.0, "{check:?} on {chip}");
+            assert_eq!(carried.1, kept.1, "{check:?} on {chip}");
+            assert!(carried.2 < kept.2, "{check:?} on {chip}: {carried:?}");
+        }
+        let wrong = run("CORECAST_CARRY=1", ["beside", "2"]).0;
+        assert!(wrong.starts_with("0\n"), "{chip}: {wrong}");
+    }
+}
+
+/// Who waits for whom is told in the same words, and whose sum has another length.
+#[test]
+fn collectives_that_cannot_end_are_told_whoever_carries_them_out() {
+    let program = program(&STANDARD);
+    let run = |chip: &str, variables: [&str; 2], check: &str| {
+        let options = ["--chip", chip, "-x", variables[0], "-x", variables[1]];
+        let output = program.mpirun_with(&options, 5, &[check]).output();
+        let output = output.expect("the binary runs");
+        (output.status.code(), text(&output.stderr))
+    };
+    let doubling = "CORECAST_ALGORITHM_ALLREDUCE=recursive-doubling";
+    let whoever = ["CORECAST_CARRY=1", "CORECAST_CARRY=0"];
+    for chip in ["scc", "nagam"] {
+        let [carried, kept] = whoever.map(|it| run(chip, [it, doubling], "alone"));
+        assert_eq!(carried, kept, "{chip}");
+        let (code, told) = carried;
+        assert_eq!(code, Some(3), "{told}");
+        for expected in [
+            "rank 4 waits in MPI_Recv for a message from rank 0 with tag 9 in MPI_COMM_WORLD\n",
+            " waits in MPI_Allreduce for a message from rank 4 in MPI_COMM_WORLD\n",
+        ] {
+            assert!(told.contains(expected), "{told}");
+        }
+    }
+    for variable in whoever {
+        let (code, told) = run("scc", [variable, doubling], "unlike");
+        assert_eq!(code, Some(15), "{told}");
+        let expected = "; counts and types of all ranks must agree (MPI_ERR_TRUNCATE)\n";
+        assert!(told.contains(expected), "{told}");
     }
 }
 

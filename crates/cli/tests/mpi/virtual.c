@@ -63,6 +63,76 @@ static void storm(int rounds) {
   if (me == 0) printf("%ld\n%lx at %.12f\n", sum, order, MPI_Wtime());
 }
 
+/* Collectives beside which other things go on: long messages that wait until they are asked for, a collective
+   that has begun, messages that come early, a window, ranks that are late. Rank 0 prints how much was wrong,
+   and then how long it took. */
+static void beside(int rounds) {
+  static char out[30000], in[30000];
+  int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks, wrong = 0;
+  int *memory;
+  MPI_Win win;
+  MPI_Datatype column;
+  MPI_Type_vector(3, 1, 5, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  *memory = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int round = 0; round < rounds; round++) {
+    MPI_Request requests[3];
+    int has_long = round % 2, has_begun = round % 3 == 1, root = round % ranks;
+    int one = me + 1, sum = 0, most = 0, early = -1, all[64], strided[15], columns[64 * 3];
+    if (has_long) {
+      memset(out, me + round, sizeof out);
+      MPI_Irecv(in, sizeof in, MPI_BYTE, left, 1, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(out, sizeof out, MPI_BYTE, right, 1, MPI_COMM_WORLD, &requests[1]);
+    }
+    if (has_begun) MPI_Iallreduce(&one, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[2]);
+    MPI_Send(&me, 1, MPI_INT, right, 2, MPI_COMM_WORLD);
+    MPI_Pcontrol(1000 * ((me * 7 + round) % 5));
+    if (round % 4 == 3 && me % 2) {
+      MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+      MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
+      MPI_Win_unlock(0, win);
+    }
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    wrong += sum != ranks * (ranks + 1) / 2;
+    for (int i = 0; i < 15; i++) strided[i] = 100 * me + i;
+    MPI_Allgather(strided, 1, column, columns, 3, MPI_INT, MPI_COMM_WORLD);
+    for (int i = 0; i < 3 * ranks; i++) wrong += columns[i] != 100 * (i / 3) + 5 * (i % 3);
+    sum = root;
+    MPI_Bcast(&sum, 1, MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Gather(&sum, 1, MPI_INT, all, 1, MPI_INT, root, MPI_COMM_WORLD);
+    for (int i = 0; me == root && i < ranks; i++) wrong += all[i] != root;
+    struct { double value; int index; } mine = {me * 0.5, me}, best = {-1, -1};
+    MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    wrong += best.index != ranks - 1;
+    MPI_Recv(&early, 1, MPI_INT, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wrong += early != left;
+    if (has_long) {
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      for (int i = 0; i < (int)sizeof in; i++) wrong += in[i] != (char)(left + round);
+    }
+    if (has_begun) MPI_Wait(&requests[2], MPI_STATUS_IGNORE), wrong += most != ranks;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&column);
+  MPI_Win_free(&win);
+  MPI_Reduce(me ? &wrong : MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (me == 0) printf("%d\n%.12f\n", wrong, MPI_Wtime());
+}
+
+/* A sum of which the last rank gives more than the others, and one without it. */
+static void unlike(void) {
+  int given[2] = {1, 1}, sum[2];
+  MPI_Allreduce(given, sum, me == ranks - 1 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void alone(void) {
+  int one = 1, sum;
+  if (me < ranks - 1) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  take(0, 9, MPI_COMM_WORLD);
+}
+
 /* Looks again and again until a message comes that is late. */
 static void looks(void) {
   int number = 0, flag = 0, count = 0;
@@ -298,6 +368,8 @@ static int collective(const char *name, int bytes) {
     return MPI_Wait(&request, MPI_STATUS_IGNORE), 1;
   }
   if (!strcmp(name, "allreduce")) return MPI_Allreduce(given, room, bytes / 4, MPI_INT, MPI_SUM, world), 1;
+  if (!strcmp(name, "reduce")) return MPI_Reduce(given, room, bytes / 4, MPI_INT, MPI_SUM, 0, world), 1;
+  if (!strcmp(name, "allgather")) return MPI_Allgather(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, world), 1;
   if (!strcmp(name, "gather")) return MPI_Gather(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, 0, world), 1;
   if (!strcmp(name, "alltoall")) return MPI_Alltoall(given, bytes, MPI_BYTE, room, bytes, MPI_BYTE, world), 1;
   if (!strcmp(name, "barrier")) return MPI_Barrier(world), 1;
@@ -351,6 +423,9 @@ int main(int argc, char **argv) {
   if (collective(check, number)) return MPI_Finalize();
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
+  if (!strcmp(check, "beside")) beside(number);
+  if (!strcmp(check, "unlike")) unlike();
+  if (!strcmp(check, "alone")) alone();
   if (!strcmp(check, "looks")) looks();
   if (!strcmp(check, "watches")) watches();
   if (!strcmp(check, "windows")) windows(number);

@@ -8,6 +8,8 @@ use corecast_core::Collective;
 use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
 use super::cache::{Shape, say};
+use super::carried::Carried;
+use super::carry::Around;
 use super::check::Check;
 use super::choose::{Copies, Hardware};
 use super::lane::Lane;
@@ -268,6 +270,46 @@ impl Operation for RunningCall {
     }
 }
 
+impl RunningCall {
+    /// Lets what is left be carried on while this process sleeps, if it can be; whether it was. The call has
+    /// gone as far as it can then, or something else has come.
+    ///
+    /// # Errors
+    /// What ends all ranks, or a message of another length than expected.
+    pub fn carry(&mut self, process: &mut Process, call: &Call) -> Result<bool> {
+        let is_idle = process.is_idle() && process.engine.is_quiet();
+        let transport = process.engine.transport();
+        let short = transport.eager_max().min(transport.packet_max());
+        let Some(bytes_max) = transport.carrier().map(|carrier| carrier.bytes_max()) else {
+            return Ok(false);
+        };
+        let keeps_all = process.comm(call.comm)?.collectives.settings.keeps_all;
+        if keeps_all || self.check.is_some() {
+            return Ok(false);
+        }
+        let Some(operator) = call.carried_operator(process)? else {
+            return Ok(false);
+        };
+        let around = Around {
+            operator,
+            is_idle,
+            bytes_max,
+            short,
+        };
+        let engine = &mut process.engine;
+        let Some((carried, away)) = self.run.give_away(engine, around)? else {
+            return Ok(false);
+        };
+        let mut back = None;
+        let carrier = engine.transport().carrier().ok_or_else(gone)?;
+        let outcome = carrier.carry(&carried.write(), &mut |bytes| back = Carried::read(bytes));
+        if let Some(back) = back {
+            self.run.take_back(engine, back, &away)?;
+        }
+        outcome.map(|()| true)
+    }
+}
+
 impl Drop for RunningCall {
     fn drop(&mut self) {
         if self.run.is_under_way() {
@@ -509,6 +551,15 @@ impl Call {
             None => Reduction::Op(Arc::clone(op), Arc::clone(datatype)),
         };
         Ok(Some((reduction, is_ordered)))
+    }
+
+    /// The operator as [`Around::operator`] has it; `None` if it is none of the standard's on elements of one
+    /// kind.
+    fn carried_operator(&self, process: &Process) -> Result<Option<u32>> {
+        match (self.op, self.datatype()) {
+            (Some(op), Some(datatype)) => Ok(process.op(op)?.kernel_code(datatype)),
+            _ => Ok(Some(0)),
+        }
     }
 
     /// Bytes of an element of a reduction, and 1 of what is none.

@@ -8,7 +8,9 @@
 //!   ([`super::measured`]);
 //! - `CORECAST_EXPLAIN=1` prints what runs and why, once per collective, size class and communicator;
 //! - `CORECAST_CHECK=1` compares the calls of all ranks before data moves;
-//! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late.
+//! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late;
+//! - `CORECAST_CARRY=0` lets the ranks of a simulated chip carry collectives out themselves
+//!   ([`super::carried`]), in the same virtual time.
 //!
 //! The bounds are those of two cores that share a last-level cache, where a message of some hundred
 //! bytes costs as much as one of none and where copying is what large ones cost.
@@ -39,6 +41,8 @@ pub struct Settings {
     pub checks: bool,
     /// Whether contributions are combined in the same order in every run.
     pub is_reproducible: bool,
+    /// Whether ranks in virtual time give no collective away.
+    pub keeps_all: bool,
 }
 
 static SETTINGS: OnceLock<Arc<Settings>> = OnceLock::new();
@@ -117,6 +121,7 @@ impl Settings {
             explains: is_on("CORECAST_EXPLAIN"),
             checks: is_on("CORECAST_CHECK"),
             is_reproducible: is_on("CORECAST_REPRODUCIBLE"),
+            keeps_all: variable("CORECAST_CARRY").is_some_and(|value| value == "0"),
         }
     }
 }

@@ -93,23 +93,23 @@ impl Scratch {
 
 /// A message of the program that has begun.
 #[derive(Debug)]
-struct Post {
-    flight: Option<Flight>,
+pub(super) struct Post {
+    pub(super) flight: Option<Flight>,
     /// Rank in the communicator.
-    peer: u32,
+    pub(super) peer: u32,
     /// What a receive expects.
-    expected: Option<usize>,
+    pub(super) expected: Option<usize>,
 }
 
 /// A program that is being carried out.
 pub struct Run {
-    program: Arc<Program>,
-    channel: Channel,
+    pub(super) program: Arc<Program>,
+    pub(super) channel: Channel,
     buffers: Buffers,
     scratch: Scratch,
     operator: Option<Arc<dyn Combine>>,
-    next: usize,
-    posts: Vec<Post>,
+    pub(super) next: usize,
+    pub(super) posts: Vec<Post>,
 }
 
 // SAFETY: addresses are numbers here; who made the run promised that the memory may be used until it
@@ -158,7 +158,21 @@ impl Run {
         base.wrapping_add(span.offset)
     }
 
-    fn memory(&mut self, span: Span) -> Memory {
+    /// Copies a range of the program's memory.
+    pub(super) fn read(&mut self, span: Span, into: &mut [u8]) {
+        let into = &mut into[..span.bytes];
+        // SAFETY: ranges of a program lie in memory that was promised in `new`; none of it is the caller's.
+        unsafe { std::ptr::copy_nonoverlapping(self.address(span), into.as_mut_ptr(), span.bytes) };
+    }
+
+    /// The inverse of [`Run::read`], of a range that the program writes.
+    pub(super) fn write(&mut self, span: Span, from: &[u8]) {
+        let from = &from[..span.bytes];
+        // SAFETY: as in `read`.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.address(span), span.bytes) };
+    }
+
+    pub(super) fn memory(&mut self, span: Span) -> Memory {
         if span.bytes == 0 {
             return Memory::NONE;
         }
@@ -169,7 +183,7 @@ impl Run {
     }
 
     /// Whether the message of this number has ended.
-    fn has_ended(&mut self, engine: &mut Engine, number: u32) -> Result<bool> {
+    pub(super) fn has_ended(&mut self, engine: &mut Engine, number: u32) -> Result<bool> {
         let post = &mut self.posts[number as usize];
         let Some(flight) = post.flight.take() else {
             return Ok(true);
@@ -297,7 +311,7 @@ impl Drop for Run {
 }
 
 #[cold]
-fn other_size(channel: &Channel, peer: u32, came: usize, expected: usize) -> Error {
+pub(super) fn other_size(channel: &Channel, peer: u32, came: usize, expected: usize) -> Error {
     let what = format!(
         "{}: rank {peer} sent {came} bytes where this rank expects {expected}; counts and types of \
          all ranks must agree",

@@ -31,6 +31,23 @@ pub enum BasicKind {
     Packed,
 }
 
+impl BasicKind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Signed,
+        Self::Unsigned,
+        Self::Float,
+        Self::Extended,
+        Self::Complex,
+        Self::ExtendedComplex,
+        Self::Logical,
+        Self::Char,
+        Self::Wide,
+        Self::Byte,
+        Self::Packed,
+    ];
+}
+
 /// A basic element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Basic {
@@ -43,7 +60,7 @@ pub struct Basic {
 }
 
 impl Basic {
-    const fn new(kind: BasicKind, bytes: u8) -> Self {
+    pub(crate) const fn new(kind: BasicKind, bytes: u8) -> Self {
         Self {
             kind,
             bytes,

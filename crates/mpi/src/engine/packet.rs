@@ -102,6 +102,36 @@ impl Packet {
     }
 }
 
+/// The envelope of a short message, whose bytes go along with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Eager {
+    context: u32,
+    tag: i32,
+}
+
+impl Eager {
+    /// That of a context and a tag.
+    #[must_use]
+    pub fn of(context: u32, tag: i32) -> Self {
+        Self { context, tag }
+    }
+
+    /// As the head of a packet.
+    #[must_use]
+    pub fn head(self) -> Head {
+        Packet::eager(self.context, self.tag).head()
+    }
+
+    /// The envelope of a packet with this head, if it is such a message.
+    #[must_use]
+    pub fn read(head: Head) -> Option<Self> {
+        let Packet {
+            kind, context, tag, ..
+        } = Packet::of(head);
+        (kind == PacketKind::Eager).then_some(Self { context, tag })
+    }
+}
+
 /// What a packet is, by the first word of its head, for who reads a list of packets.
 #[must_use]
 pub fn packet_words(word: u64) -> String {

@@ -214,6 +214,16 @@ impl Queues {
         self.arrived[from].get(at)
     }
 
+    /// All messages of a context and a tag that no receive has taken.
+    pub fn of(&self, context: u32, tag: i32) -> impl Iterator<Item = &Arrived> {
+        let queues = match self.kept {
+            0 => &[][..],
+            _ => &self.arrived,
+        };
+        let all = queues.iter().flatten();
+        all.filter(move |arrived| arrived.context == context && arrived.tag == tag)
+    }
+
     /// Takes it out.
     pub fn take(&mut self, context: u32, from: Option<u32>, tag: Option<i32>) -> Option<Arrived> {
         let (from, at) = self.find(context, from, tag)?;

@@ -23,7 +23,14 @@ fn carry_out(mpi: &mut Entered, call: &Call, signature: Option<Signature>) -> Re
         return end(mpi, through);
     }
     let mut job = call.job_now(&mut mpi.process)?;
-    mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())))
+    if mpi.process.engine.transport().carrier().is_none() {
+        return mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())));
+    }
+    mpi.wait_or(
+        &mut job,
+        |job, process| job.advance(&mut process.engine),
+        |job, process| job.carry(process, call),
+    )
 }
 
 #[inline(never)]

@@ -344,6 +344,44 @@ impl Entered {
         }
     }
 
+    /// Repeats `attempt` until it is true. Where it would wait, `instead` may have it carried on by others;
+    /// whether it did.
+    ///
+    /// # Errors
+    /// That of either or of what goes on.
+    pub fn wait_or<J>(
+        &mut self,
+        job: &mut J,
+        mut attempt: impl FnMut(&mut J, &mut Process) -> Result<bool>,
+        mut instead: impl FnMut(&mut J, &mut Process) -> Result<bool>,
+    ) -> Result<()> {
+        let patience = self.process.engine.transport().patience();
+        let mut calls = 0_u32;
+        loop {
+            if attempt(job, &mut self.process)? {
+                return Ok(());
+            }
+            if self.process.progress()? {
+                calls = 0;
+                continue;
+            }
+            if calls == patience {
+                let instead = instead(job, &mut self.process);
+                if instead.is_err() {
+                    watch::tell(self);
+                }
+                if instead? {
+                    // What else came goes on first, as it does where the rank itself has waited.
+                    self.process.progress()?;
+                    calls = 0;
+                    continue;
+                }
+            }
+            self.idle(calls)?;
+            calls = calls.saturating_add(1);
+        }
+    }
+
     /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep for long.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub use kernel::Kernel;
 pub use single::Single;
 pub use user::UserFunction;
 
-use crate::datatype::{BasicKind, Signature, Type, memory};
+use crate::datatype::{Basic, BasicKind, Signature, Type, memory};
 use crate::error::{Class, Error, Result};
 use crate::handle::OpId;
 
@@ -181,6 +181,15 @@ impl Op {
         }
     }
 
+    /// The number of [`Op::kernel`] on a datatype of one kind of element, for another process:
+    /// [`kernel_of_code`] has the loop. It is not 0.
+    #[must_use]
+    pub fn kernel_code(&self, ty: &Type) -> Option<u32> {
+        let (op, basic) = (self.as_predefined()?, ty.element()?);
+        let kind = BasicKind::ALL.iter().position(|&kind| kind == basic.kind)?;
+        Some(op as u32 | (kind as u32) << 8 | u32::from(basic.bytes) << 16)
+    }
+
     /// As [`Op::kernel`], for elements that are in this core's caches at both ends more often than in
     /// another's.
     #[must_use]
@@ -283,6 +292,16 @@ fn is_basic(ty: &Type) -> bool {
 }
 
 #[inline]
+/// The loop of this number ([`Op::kernel_code`]); `None` for a number that is of none.
+#[must_use]
+pub fn kernel_of_code(code: u32) -> Option<Kernel> {
+    let mut all = Predefined::ALL.into_iter();
+    let op = all.find(|&op| op as u32 == code & 0xff)?;
+    let kind = *BasicKind::ALL.get((code >> 8 & 0xff) as usize)?;
+    let basic = Basic::new(kind, u8::try_from(code >> 16).ok()?);
+    kernel::on::<false>(op, basic)
+}
+
 fn kernel_of<const NEAR: bool>(op: Predefined, ty: &Type) -> Option<Kernel> {
     match ty.element() {
         Some(basic) => kernel::on::<NEAR>(op, basic),

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use corecast_core::{Collective, Request, algorithm};
 use corecast_mpi::collective::program::Program;
 use corecast_mpi::collective::{Buffers, Channel, Combine, Hardware, Run, Settings, Shape, State};
+use corecast_mpi::datatype::Type;
+use corecast_mpi::handle::OpId;
+use corecast_mpi::op::Op;
 use corecast_mpi::{Engine, Group};
 use world::case::{Case, ELEMENT, compose, given, sum};
 
@@ -75,24 +78,39 @@ fn carry_out(
     channel: Channel,
     program: Arc<Program>,
     (send, recv): (&[u8], &mut [u8]),
-    operator: Option<Arc<dyn Combine>>,
-) {
+    (operator, code): (Option<Arc<dyn Combine>>, Option<u32>),
+) -> u32 {
     let buffers = Buffers {
         send: send.as_ptr(),
         recv: recv.as_mut_ptr(),
     };
     // SAFETY: both buffers outlive the run, which is completed here.
     let mut run = unsafe { Run::new(program, channel, buffers, operator) };
-    let ended = world::complete(engine, &mut run);
-    assert!(ended.is_ok(), "{ended:?}");
+    let Some(code) = code else {
+        let ended = world::complete(engine, &mut run);
+        assert!(ended.is_ok(), "{ended:?}");
+        return 0;
+    };
+    let ended = world::complete_carried(engine, &mut run, code);
+    ended.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// Runs a case twice in a row on every rank (the second time from the cache).
-fn check(case: Case, settings: &Arc<Settings>, seed: u64) {
+/// The sum of bytes, as who carries a collective on knows it.
+fn sum_code() -> u32 {
+    let mut all = Type::all_named();
+    let byte = all.find(|named| named.name() == "MPI_UINT8_T");
+    let code = Op::named(OpId::SUM).unwrap().kernel_code(&byte.unwrap());
+    code.expect("a sum of numbers")
+}
+
+/// Runs a case twice in a row on every rank (the second time from the cache): once by itself if it is not
+/// to be carried on. How often it was given away.
+fn check(case: Case, settings: &Arc<Settings>, seed: u64, is_carried: bool) -> u32 {
+    let code = (is_carried && !case.is_ordered).then(sum_code);
     let results = world::run(case.ranks, seed, |rank, transport| {
         let mut engine = Engine::new(transport);
         let mut state = State::new(Arc::clone(settings));
-        let mut found = Vec::new();
+        let (mut found, mut given_away) = (Vec::new(), 0);
         for _ in 0..2 {
             let mut shape = shape(case);
             shape.in_place = case.is_in_place(rank);
@@ -119,19 +137,21 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64) {
                 }
             }
             let channel = channel(&mut state, case.ranks);
-            carry_out(
+            given_away += carry_out(
                 &mut engine,
                 channel,
                 program,
                 (&send, &mut recv),
-                Some(operator(case)),
+                (Some(operator(case)), code),
             );
             recv.truncate(gets);
             found.push(recv);
         }
-        found
+        (found, given_away)
     });
-    for (rank, found) in (0..).zip(results) {
+    let mut all_given_away = 0;
+    for (rank, (found, given_away)) in (0..).zip(results) {
+        all_given_away += given_away;
         let is_kept = case.collective == Collective::Scatter && case.is_in_place(rank);
         if let Some(expected) = case.expected(rank).filter(|_| !is_kept) {
             for found in found {
@@ -139,6 +159,7 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64) {
             }
         }
     }
+    all_given_away
 }
 
 fn settings(collective: Collective, name: &str) -> Arc<Settings> {
@@ -152,7 +173,7 @@ fn settings(collective: Collective, name: &str) -> Arc<Settings> {
 
 #[test]
 fn every_algorithm_gives_what_the_collective_promises() {
-    let mut seed = 0;
+    let (mut seed, mut given_away) = (0, 0);
     for collective in Collective::ALL
         .into_iter()
         .filter(|&c| c != Collective::Alltoallv)
@@ -175,11 +196,15 @@ fn every_algorithm_gives_what_the_collective_promises() {
                         in_place: seed.is_multiple_of(3),
                         is_ordered: false,
                     };
-                    check(case, &settings(collective, algorithm.name()), seed);
+                    for is_carried in [false, true] {
+                        let settings = settings(collective, algorithm.name());
+                        given_away += check(case, &settings, seed, is_carried);
+                    }
                 }
             }
         }
     }
+    assert!(given_away > 1000, "{given_away} times");
 }
 
 #[test]
@@ -196,7 +221,12 @@ fn operators_that_do_not_commute_keep_the_order_of_ranks() {
                     in_place,
                     is_ordered: true,
                 };
-                check(case, &Arc::new(Settings::default()), u64::from(ranks));
+                check(
+                    case,
+                    &Arc::new(Settings::default()),
+                    u64::from(ranks),
+                    false,
+                );
             }
         }
     }

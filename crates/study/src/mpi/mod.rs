@@ -131,6 +131,8 @@ impl MpiStudy {
                 true if self.plan.is_captured || !self.sharing().is_alone() => Broadcasts::Unused,
                 true => Broadcasts::Used,
             },
+            // Ranks of one core take turns wherever one of them waits.
+            carries: self.sharing().is_alone(),
         }
     }
 
@@ -178,9 +180,7 @@ impl MpiStudy {
             stuck: match &error {
                 RunError::Deadlock { blocked, .. }
                 | RunError::TimeLimit { blocked, .. }
-                | RunError::EventLimit { blocked, .. } => {
-                    StuckRank::all(ranks.desk(), blocked, sharing)
-                }
+                | RunError::EventLimit { blocked, .. } => StuckRank::all(&ranks, blocked, sharing),
                 _ => Vec::new(),
             },
             awaited: ranks.awaited(),

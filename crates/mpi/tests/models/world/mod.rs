@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use corecast_mpi::collective::carried::{Carried, Pace};
+use corecast_mpi::collective::{Around, Run};
 use corecast_mpi::joint::{JOINTS, Joint};
-use corecast_mpi::transport::{BOARD_LINES, Boards, Head, Line, SharedMemory, Transport};
+use corecast_mpi::transport::{BOARD_LINES, Boards, Carrier, Head, Line, SharedMemory, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
 
 /// Longest body of a packet: short, so that messages of a few hundred bytes go in several.
@@ -61,6 +63,8 @@ pub struct Memory {
     is_near: bool,
     /// Whether that sometimes fails.
     refuses: bool,
+    /// Packets that came while a collective was carried on, and that are not of it.
+    kept: Vec<(u32, Head, Vec<u8>)>,
 }
 
 impl Boards for Memory {
@@ -109,6 +113,40 @@ impl Memory {
         &self.shared.queues[(from * self.shared.ranks + to) as usize]
     }
 
+    /// Takes what has come, as it feels like it.
+    fn take(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
+        let ranks = self.shared.ranks;
+        let first = self.random(u64::from(ranks)) as u32;
+        let mut has_some = false;
+        for sender in (0..ranks).map(|index| (first + index) % ranks) {
+            if from.is_some_and(|from| from != sender) || self.random(3) == 0 {
+                continue;
+            }
+            let packet = self.queue(sender, self.rank).lock().unwrap().pop_front();
+            if let Some((head, body)) = packet {
+                take(sender, head, &body);
+                has_some = true;
+            }
+        }
+        has_some
+    }
+
+    /// Takes what has come for a collective, and keeps the rest; whether that is none that it does not
+    /// hold.
+    fn take_for(&mut self, carried: &mut Carried) -> bool {
+        let mut holds = true;
+        let mut kept = Vec::new();
+        self.take(None, &mut |from, head, body| match carried.is_own(head) {
+            true => carried.arrive(from, body),
+            false => {
+                holds &= carried.holds(head);
+                kept.push((from, head, body.to_vec()));
+            }
+        });
+        self.kept.extend(kept);
+        holds
+    }
+
     /// A number below `below`.
     fn random(&mut self, below: u64) -> u64 {
         self.random = self
@@ -142,20 +180,20 @@ impl Transport for Memory {
     }
 
     fn receive(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
-        let ranks = self.shared.ranks;
-        let first = self.random(u64::from(ranks)) as u32;
         let mut has_some = false;
-        for sender in (0..ranks).map(|index| (first + index) % ranks) {
-            if from.is_some_and(|from| from != sender) || self.random(3) == 0 {
-                continue;
-            }
-            let packet = self.queue(sender, self.rank).lock().unwrap().pop_front();
-            if let Some((head, body)) = packet {
-                take(sender, head, &body);
+        self.kept.retain(|(sender, head, body)| {
+            let is_wanted = from.is_none_or(|from| from == *sender);
+            if is_wanted {
+                take(*sender, *head, body);
                 has_some = true;
             }
-        }
-        has_some
+            !is_wanted
+        });
+        self.take(from, take) | has_some
+    }
+
+    fn carrier(&mut self) -> Option<&mut dyn Carrier> {
+        Some(self)
     }
 
     fn idle(&mut self, calls: u32) -> Result<()> {
@@ -238,6 +276,38 @@ impl Transport for Memory {
     fn finish(&mut self) {}
 }
 
+/// Gives collectives back whenever it feels like it.
+impl Carrier for Memory {
+    fn bytes_max(&self) -> usize {
+        4096
+    }
+
+    fn carry(&mut self, carried: &[u8], give_back: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut carried = Carried::read(carried).expect("it was written");
+        let mut calls = 0;
+        loop {
+            let mut sends = Vec::new();
+            let pace = carried.advance(&mut |to, head, body| sends.push((to, head, body.to_vec())));
+            let mut goes_on = pace == Pace::Waits;
+            for (to, head, body) in sends {
+                while !self.send(to, head, &body) {
+                    goes_on &= self.take_for(&mut carried);
+                    calls += 1;
+                    self.idle(calls)?;
+                }
+            }
+            if !goes_on || !self.take_for(&mut carried) || self.random(20) == 0 {
+                break;
+            }
+            calls += 1;
+            self.idle(calls)?;
+        }
+        carried.tasks.clear();
+        give_back(&carried.write());
+        Ok(())
+    }
+}
+
 /// The transports of that many ranks.
 pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
     let lines = || (0..BOARD_LINES).map(|_| Line::default()).collect();
@@ -259,6 +329,7 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
             has_boards: seed.is_multiple_of(2),
             is_near: seed % 3 == 2,
             refuses: seed % 5 == 2,
+            kept: Vec::new(),
         })
         .collect()
 }
@@ -293,6 +364,32 @@ pub fn complete(engine: &mut Engine, operation: &mut dyn Operation) -> Result<()
         engine.transport().idle(calls)?;
     }
     drain(engine)
+}
+
+/// Carries a collective out to its end, most of it by who carries it on where it waits; how often it was
+/// given away.
+pub fn complete_carried(engine: &mut Engine, run: &mut Run, operator: u32) -> Result<u32> {
+    let around = Around {
+        operator,
+        is_idle: true,
+        bytes_max: 4096,
+        short: PACKET_MAX,
+    };
+    let (mut calls, mut given) = (0, 0);
+    while !run.advance(engine)? {
+        calls = if engine.progress()? { 0 } else { calls + 1 };
+        engine.transport().idle(calls)?;
+        let Some((carried, away)) = run.give_away(engine, around)? else {
+            continue;
+        };
+        given += 1;
+        let mut back = None;
+        let carrier = engine.transport().carrier().expect("there is one");
+        carrier.carry(&carried.write(), &mut |bytes| back = Carried::read(bytes))?;
+        run.take_back(engine, back.expect("given back"), &away)?;
+    }
+    drain(engine)?;
+    Ok(given)
 }
 
 /// Sends what waits for room; the others take it while they wait for something.

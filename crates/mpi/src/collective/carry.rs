@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is left of a run is given away to be carried on ([`super::carried`]), and comes back.
+#![forbid(unsafe_code)]
+
+use super::carried::{Carried, Done, Open, Part, Task, carried_bytes, early_bytes};
+use super::program::{Act, Program, Region, Span};
+use super::run::{Post, Run, other_size};
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// Where the bytes of a program's regions lie in an image: one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Image {
+    recv: usize,
+    scratch: usize,
+    end: usize,
+}
+
+impl Image {
+    /// That of a program whose messages are all short, and of the machine's own means none.
+    fn of(program: &Program, short: usize) -> Option<Self> {
+        let mut reach = [0; 3];
+        let mut name = |span: Span| {
+            let reach = &mut reach[span.region as usize];
+            *reach = span.end().max(*reach);
+        };
+        for act in &program.acts {
+            match *act {
+                Act::Send { span, .. } | Act::Recv { span, .. } if span.bytes <= short => {
+                    name(span)
+                }
+                Act::Send { .. } | Act::Recv { .. } | Act::Broadcast { .. } => return None,
+                Act::Wait { .. } => {}
+                Act::Combine { left, into } | Act::Copy { from: left, into } => {
+                    name(left);
+                    name(into);
+                }
+            }
+        }
+        // Elements of all of them lie as they did.
+        let [send, recv, scratch] = reach.map(|bytes| bytes.checked_next_multiple_of(8));
+        let (recv, bytes) = (send?, recv?);
+        let scratch_at = recv.checked_add(bytes)?;
+        Some(Self {
+            recv,
+            scratch: scratch_at,
+            end: scratch_at.checked_add(scratch?)?,
+        })
+    }
+
+    fn part(self, span: Span) -> Part {
+        let start = match span.region {
+            Region::Send => 0,
+            Region::Recv => self.recv,
+            Region::Scratch => self.scratch,
+        };
+        Part {
+            offset: (start + span.offset) as u32,
+            bytes: span.bytes as u32,
+        }
+    }
+}
+
+/// Where a part lies.
+fn place(part: Part) -> std::ops::Range<usize> {
+    let start = part.offset as usize;
+    start..start + part.bytes as usize
+}
+
+/// A run that is away.
+#[derive(Debug)]
+pub struct Away {
+    image: Image,
+    /// Receives that waited: numbers and ranges.
+    open: Vec<(u32, Span)>,
+}
+
+/// What else must be known of a run that is given away.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    /// The operator on its elements ([`crate::op::Op::kernel_code`]); 0 where nothing is combined.
+    pub operator: u32,
+    /// Whether nothing goes on in the process beside it.
+    pub is_idle: bool,
+    /// Most bytes that can be given away.
+    pub bytes_max: usize,
+    /// Longest message that is short.
+    pub short: usize,
+}
+
+impl Run {
+    /// What is left, if it can be given away: not where a message is long, or where bytes are many. Then
+    /// the engine knows nothing of it until [`Run::take_back`].
+    ///
+    /// # Errors
+    /// A message of another length than expected.
+    pub fn give_away(
+        &mut self,
+        engine: &mut Engine,
+        around: Around,
+    ) -> Result<Option<(Carried, Away)>> {
+        let Some(image) = Image::of(&self.program, around.short) else {
+            return Ok(None);
+        };
+        self.end_landed(engine)?;
+        Ok(self.give(engine, around, image))
+    }
+
+    fn give(
+        &mut self,
+        engine: &mut Engine,
+        around: Around,
+        image: Image,
+    ) -> Option<(Carried, Away)> {
+        let (context, tag) = (self.channel.context, self.channel.tag);
+        let open = self.open(engine)?;
+        let (messages, bytes) = engine.early(context, tag)?;
+        let left = &self.program.acts[self.next..];
+        // What comes early then is at most what is still received.
+        let to_come = left.iter().map(|act| match act {
+            Act::Recv { span, .. } => early_bytes(1, span.bytes),
+            _ => 0,
+        });
+        let most = carried_bytes(left.len(), open.len() + left.len(), image.end)
+            + early_bytes(messages, bytes).max(to_come.sum());
+        if most > around.bytes_max {
+            return None;
+        }
+        let me = engine.transport().rank();
+        let peers = self.channel.peers.world_ranks();
+        let task = |act: &Act| {
+            Some(match *act {
+                Act::Send { to, span } => {
+                    let to = peers[to as usize];
+                    (to != me).then_some(Task::Send(to, image.part(span)))?
+                }
+                Act::Recv { from, span } => Task::Recv(peers[from as usize], image.part(span)),
+                Act::Wait { post } => Task::Wait(post),
+                Act::Combine { left, into } => {
+                    Task::Combine(image.part(left).offset, image.part(into))
+                }
+                Act::Copy { from, into } => Task::Copy(image.part(from).offset, image.part(into)),
+                Act::Broadcast { .. } => return None,
+            })
+        };
+        let tasks: Vec<Task> = left.iter().map(task).collect::<Option<_>>()?;
+        let peer = |post: u32| peers[self.posts[post as usize].peer as usize];
+        let receives = open.iter().map(|&(post, span)| Open {
+            post,
+            from: peer(post),
+            part: image.part(span),
+        });
+        let carried = Carried {
+            context,
+            tag,
+            holds_others: around.is_idle,
+            operator: around.operator,
+            tasks,
+            next: 0,
+            posts: self.posts.len() as u32,
+            open: receives.collect(),
+            early: engine.take_early(context, tag),
+            unfit: None,
+            done: Done::default(),
+            image: self.bytes(image),
+        };
+        for &(post, _) in &open {
+            if let Some(flight) = self.posts[post as usize].flight.take() {
+                engine.cancel(&flight);
+                engine.forget(&flight);
+            }
+        }
+        Some((carried, Away { image, open }))
+    }
+
+    /// Messages that have ended are waited for.
+    fn end_landed(&mut self, engine: &mut Engine) -> Result<()> {
+        for number in 0..self.posts.len() {
+            self.has_ended(engine, number as u32)?;
+        }
+        Ok(())
+    }
+
+    /// Receives that no message has come for, with their ranges; `None` where anything else is under way.
+    fn open(&self, engine: &Engine) -> Option<Vec<(u32, Span)>> {
+        let mut open = Vec::new();
+        let spans = self.program.acts.iter().filter_map(|act| match *act {
+            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
+                Some(span)
+            }
+            _ => None,
+        });
+        for ((number, post), span) in (0..).zip(&self.posts).zip(spans) {
+            let Some(flight) = &post.flight else {
+                continue;
+            };
+            if !engine.is_open(flight) {
+                return None;
+            }
+            open.push((number, span));
+        }
+        Some(open)
+    }
+
+    /// The bytes that what is left reads or writes.
+    fn bytes(&mut self, image: Image) -> Vec<u8> {
+        let mut bytes = vec![0; image.end];
+        for at in self.next..self.program.acts.len() {
+            let spans = match self.program.acts[at] {
+                Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
+                    [span, Span::NONE]
+                }
+                Act::Wait { .. } => continue,
+                Act::Combine { left, into } | Act::Copy { from: left, into } => [left, into],
+            };
+            for span in spans.into_iter().filter(|span| span.bytes > 0) {
+                self.read(span, &mut bytes[place(image.part(span))]);
+            }
+        }
+        bytes
+    }
+
+    /// What was given away is back.
+    ///
+    /// # Errors
+    /// What ends all ranks, or a message of another length than expected.
+    pub fn take_back(&mut self, engine: &mut Engine, carried: Carried, away: &Away) -> Result<()> {
+        let (context, tag) = (self.channel.context, self.channel.tag);
+        let is_open = |post: u32| carried.open.iter().any(|open| open.post == post);
+        let is_unfit = |post: u32| carried.unfit.is_some_and(|unfit| unfit.post == post);
+        let has_come = |post: u32| !is_open(post) && !is_unfit(post);
+        let write = |run: &mut Self, span: Span| {
+            if span.bytes > 0 {
+                run.write(span, &carried.image[place(away.image.part(span))]);
+            }
+        };
+        for &(post, span) in &away.open {
+            if has_come(post) {
+                write(self, span);
+            }
+        }
+        for _ in 0..carried.next {
+            let act = self.program.acts[self.next];
+            self.next += 1;
+            let (peer, span) = match act {
+                Act::Send { to, .. } => (to, None),
+                Act::Recv { from, span } => (from, Some(span)),
+                Act::Combine { into, .. } | Act::Copy { into, .. } => {
+                    write(self, into);
+                    continue;
+                }
+                Act::Wait { .. } | Act::Broadcast { .. } => continue,
+            };
+            let post = self.posts.len() as u32;
+            if let Some(span) = span.filter(|_| has_come(post)) {
+                write(self, span);
+            }
+            self.posts.push(Post {
+                flight: None,
+                peer,
+                expected: span.map(|span| span.bytes),
+            });
+        }
+        engine.count_carried(carried.done);
+        if let Some(unfit) = carried.unfit {
+            let Post { peer, expected, .. } = self.posts[unfit.post as usize];
+            let expected = expected.unwrap_or_default();
+            return Err(other_size(
+                &self.channel,
+                peer,
+                unfit.bytes as usize,
+                expected,
+            ));
+        }
+        for open in &carried.open {
+            let span = self.span(open.post);
+            let memory = self.memory(span);
+            let flight = engine.recv(context, Some(open.from), Some(tag), memory)?;
+            self.posts[open.post as usize].flight = Some(flight);
+        }
+        engine.keep_early(context, tag, carried.early);
+        Ok(())
+    }
+
+    /// The range of the message of this number.
+    fn span(&self, post: u32) -> Span {
+        let mut spans = self.program.acts.iter().filter_map(|act| match *act {
+            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
+                Some(span)
+            }
+            _ => None,
+        });
+        spans.nth(post as usize).unwrap_or(Span::NONE)
+    }
+}
