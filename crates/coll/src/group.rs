@@ -188,8 +188,8 @@ impl Group {
             give: sides.0.map(<[Block]>::to_vec),
             get: sides.1.map(<[Block]>::to_vec),
         };
-        self.irregulars.keep(irregular, Arc::clone(&plan.program));
-        self.current = plan.program;
+        self.current = Arc::clone(&plan.program);
+        self.irregulars.keep(irregular, Arc::clone(&self.current));
         Ok(&self.current)
     }
 

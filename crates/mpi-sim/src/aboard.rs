@@ -85,16 +85,120 @@ impl Aboard {
     fn arrive(&self, packets: impl Iterator<Item = Packet>, others: &mut Vec<Packet>) -> bool {
         let mut carried = self.lock();
         let carried = carried.as_mut().expect("it is aboard");
-        let mut holds = true;
+        let (mut holds, mut has_room) = (true, true);
         for packet in packets {
             let (from, head, body) = packet.parts();
-            if carried.is_own(head) && carried.has_room(from, body) {
+            let is_own = carried.is_own(head);
+            // None of its own overtakes one that there was no room for.
+            has_room &= !is_own || carried.has_room(from, body);
+            if is_own && has_room {
                 carried.arrive(from, body);
             } else {
-                holds &= carried.holds(head);
+                holds &= !is_own && carried.holds(head);
                 others.push(packet);
             }
         }
         holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_core::{Rank, Time};
+    use corecast_machine::{Limits, Oracle, Program, Programs, RunOptions, Sharing};
+    use corecast_mpi::Eager;
+    use corecast_mpi::collective::carried::{EARLY_MAX, Part, Task};
+
+    use super::*;
+
+    /// Rank 1 sends rank 0 messages of a collective before rank 2 does, which rank 0 waits for, and one of
+    /// something else.
+    struct Early {
+        bytes: usize,
+    }
+
+    const OWN: (u32, i32) = (3, 9);
+
+    impl Program for Early {
+        type Output = (usize, Vec<u32>, Time);
+
+        async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Self::Output, RunError> {
+            let rank = endpoint.rank().0;
+            let mut mail = Mail::new(Sharing::new(3, 1), rank);
+            let head = |(context, tag)| Eager::of(context, tag).head();
+            let mut send = async |head, body: &[u8]| {
+                let send = Errand::Send { to: 0, head, body };
+                mail.serve(endpoint, rank, send).await
+            };
+            match rank {
+                1 => {
+                    for byte in 0..3 {
+                        send(head(OWN), &vec![byte; self.bytes]).await?;
+                    }
+                    send(head((1, 0)), b"other").await?;
+                }
+                2 => {
+                    mail.serve(endpoint, rank, Errand::Compute(1_000_000))
+                        .await?;
+                    let send = Errand::Send {
+                        to: 0,
+                        head: head(OWN),
+                        body: &[7; 4],
+                    };
+                    mail.serve(endpoint, rank, send).await?;
+                }
+                _ => {
+                    let part = |offset, bytes| Part { offset, bytes };
+                    let bytes = self.bytes as u32;
+                    let receives = (0..3).map(|at| Task::Recv(1, part(4 + at * bytes, bytes)));
+                    let first = [Task::Recv(2, part(0, 4)), Task::Wait(0)];
+                    let carried = Carried {
+                        context: OWN.0,
+                        tag: OWN.1,
+                        holds_others: true,
+                        tasks: first.into_iter().chain(receives).collect(),
+                        image: vec![0xff; 4 + 3 * self.bytes],
+                        ..Carried::default()
+                    };
+                    let aboard = Aboard::default();
+                    aboard
+                        .carry_on(endpoint, &mut mail, rank, &carried.write())
+                        .await?;
+                    let back = aboard.take().and_then(|bytes| Carried::read(&bytes));
+                    let back = back.expect("it was aboard");
+                    let left = mail.inbox(rank).iter().map(|packet| {
+                        let (from, head, _) = packet.parts();
+                        let is_own = head == Eager::of(OWN.0, OWN.1).head();
+                        from * 10 + u32::from(is_own)
+                    });
+                    let left = left.collect();
+                    return Ok((back.next as usize, left, endpoint.now()));
+                }
+            }
+            Ok((0, Vec::new(), Time::ZERO))
+        }
+
+        async fn end<E: Endpoint>(&self, endpoint: &mut E) -> Result<(), RunError> {
+            crate::mail::finish(endpoint).await
+        }
+    }
+
+    fn early(bytes: usize) -> (usize, Vec<u32>, Time) {
+        let options = RunOptions {
+            limits: Limits::default(),
+            ..RunOptions::default()
+        };
+        let run = Oracle.run_programs(3, &Early { bytes }, &options);
+        run.expect("it ends").outputs.swap_remove(Rank(0).index())
+    }
+
+    #[test]
+    fn what_comes_early_is_kept_as_long_as_there_is_room() {
+        let (next, left, _) = early(40);
+        assert_eq!((next, left), (5, vec![10]), "complete, and the other held");
+        // The second does not fit; it and those behind it are the process'.
+        let (next, left, _) = early(EARLY_MAX - 1);
+        assert_eq!(next, 1, "it waits for rank 2");
+        assert_eq!(left.first(), Some(&11));
     }
 }

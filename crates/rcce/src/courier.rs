@@ -37,8 +37,19 @@ pub struct MpbCourier<C> {
     holds_part: bool,
     /// Where the next payload lies.
     address: u64,
-    /// What was waited for last: its memory is used again.
+    /// The flags that are waited for, in their order: of every other rank whether it has sent, and whether
+    /// it has taken the header in its line, if there is one.
     waits: Vec<Wait>,
+}
+
+/// What is waited for of a rank.
+const fn wait_for(peer: Rank, flag: Flag, awaits: Await) -> Wait {
+    Wait {
+        flag,
+        until: Until::Is(1),
+        peer,
+        awaits,
+    }
 }
 
 impl<C: Core> MpbCourier<C> {
@@ -50,14 +61,22 @@ impl<C: Core> MpbCourier<C> {
         if has_room {
             core.reserve(lines);
         }
+        let me = core.id();
+        let mut peers: Vec<Rank> = (0..core.cores()).map(Rank).collect();
+        if peers.len() > 1 {
+            peers.retain(|&peer| peer != me);
+        }
+        // Who is alone waits for a flag that nobody sets.
+        let waits = peers.iter();
+        let waits = waits.map(|&peer| wait_for(peer, Flag::sent(peer), Await::Recv));
         Self {
+            waits: waits.collect(),
             core,
             letters: Rendezvous::default(),
             lines: vec![None; ranks],
             has_room,
             holds_part: false,
             address: SCRATCH_BYTES,
-            waits: Vec::new(),
         }
     }
 
@@ -116,47 +135,26 @@ impl<C: Core> MpbCourier<C> {
         self.core.put(place, &line, 0).await;
         self.core.set_flag(to, Flag::sent(me), 1).await;
         self.lines[to.index()] = Some(header);
+        let ready = wait_for(to, Flag::ready(to), Await::Send);
+        if to != me
+            && let Err(place) = self.place_of(ready.flag)
+        {
+            self.waits.insert(place, ready);
+        }
     }
 
-    /// The flags that are waited for; the first one says what the rank waits for if nothing comes.
-    fn waits(&mut self, blocked: Option<Blocked>) -> Vec<Wait> {
-        let me = self.core.id();
-        let until = Until::Is(1);
-        let mut waits = std::mem::take(&mut self.waits);
-        waits.clear();
-        waits.reserve(2 * self.lines.len());
-        for (peer, line) in (0..).map(Rank).zip(&self.lines) {
-            if peer == me {
-                continue;
-            }
-            waits.push(Wait {
-                flag: Flag::sent(peer),
-                until,
-                peer,
-                awaits: Await::Recv,
-            });
-            if line.is_some() {
-                waits.push(Wait {
-                    flag: Flag::ready(peer),
-                    until,
-                    peer,
-                    awaits: Await::Send,
-                });
-            }
+    /// Where a flag is among those that are waited for, or would be.
+    fn place_of(&self, flag: Flag) -> Result<usize, usize> {
+        self.waits.binary_search_by_key(&flag, |wait| wait.flag)
+    }
+
+    /// Takes the header out of the line for a rank, which has read it.
+    fn taken(&mut self, peer: Rank) -> Header {
+        if let Ok(place) = self.place_of(Flag::ready(peer)) {
+            self.waits.remove(place);
         }
-        if waits.is_empty() {
-            // Alone: a flag that nobody sets.
-            waits.push(Wait {
-                flag: Flag::sent(me),
-                until,
-                peer: me,
-                awaits: Await::Recv,
-            });
-        }
-        if let Some(blocked) = blocked {
-            (waits[0].peer, waits[0].awaits) = (blocked.peer, blocked.awaits);
-        }
-        waits
+        let header = self.lines[peer.index()].take();
+        header.expect("a line was sent")
     }
 
     /// Does what a flag that is set allows.
@@ -165,8 +163,7 @@ impl<C: Core> MpbCourier<C> {
         let peer = Rank(flag.0 / 2);
         self.core.set_flag(me, flag, 0).await;
         if flag == Flag::ready(peer) {
-            let header = self.lines[peer.index()].take();
-            let header = header.expect("a line was sent");
+            let header = self.taken(peer);
             if header.kind == HeaderKind::Part {
                 self.holds_part = false;
             }
@@ -249,10 +246,12 @@ impl<C: Core> InTurns for MpbCourier<C> {
 
     async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         self.core.at_call(None, blocked.step);
-        let waits = self.waits(Some(blocked));
-        let index = self.core.poll(&waits).await?;
-        let flag = waits[index].flag;
-        self.waits = waits;
+        // The first one says what the rank waits for if nothing comes.
+        let first = self.waits[0];
+        (self.waits[0].peer, self.waits[0].awaits) = (blocked.peer, blocked.awaits);
+        let index = self.core.poll(&self.waits).await;
+        self.waits[0] = first;
+        let flag = self.waits[index?].flag;
         self.advance(flag).await;
         Ok(())
     }
@@ -302,14 +301,12 @@ impl<C: Core> Courier for MpbCourier<C> {
 
     async fn look(&mut self) -> Result<(), RunError> {
         self.core.check()?;
-        let waits = self.waits(None);
-        for wait in &waits {
+        for wait in self.waits.clone() {
             let value = self.core.flag(self.core.id(), wait.flag).await;
             if wait.until.holds(value) {
                 self.advance(wait.flag).await;
             }
         }
-        self.waits = waits;
         self.progress().await;
         Ok(())
     }

@@ -89,10 +89,45 @@ pub fn say(name: &str, ranks: u32, bytes: usize, way: &str) {
 /// length, where every rank knows it ([`Layout::mean_bytes`]).
 pub type Irregular = (Collective, u32, Option<u64>);
 
+/// A call whose blocks have lengths of their own: what is done, whether the order of ranks counts, and where
+/// the blocks of either side lie.
+#[derive(Debug)]
+struct Given {
+    what: (Collective, u32, bool),
+    in_place: bool,
+    send: Table,
+    recv: Table,
+}
+
+/// Blocks, where they are not of one size.
+type Table = Option<Box<[(usize, usize)]>>;
+
+impl Given {
+    fn new(what: (Collective, u32, bool), layout: &Layout<'_>) -> Self {
+        let table = |blocks: Blocks<'_>| blocks.table().map(Into::into);
+        Self {
+            what,
+            in_place: layout.in_place,
+            send: table(layout.send),
+            recv: table(layout.recv),
+        }
+    }
+
+    fn is(&self, what: (Collective, u32, bool), layout: &Layout<'_>) -> bool {
+        (self.what, self.in_place) == (what, layout.in_place)
+            && self.send.as_deref() == layout.send.table()
+            && self.recv.as_deref() == layout.recv.table()
+    }
+}
+
+/// Such calls whose plans a communicator keeps: programs mostly make a few again and again.
+const GIVEN_MAX: usize = 8;
+
 /// The plans of a communicator.
 #[derive(Default, Debug)]
 pub struct Cache {
     plans: Kept<Shape, Plan, PLANS_MAX>,
+    given: Kept<Given, Plan, GIVEN_MAX>,
     /// Of blocks with lengths of their own.
     schedules: Vec<(Irregular, Verified)>,
     /// How many of both were made.
@@ -132,12 +167,29 @@ impl Cache {
         Ok(&self.plans[index])
     }
 
-    /// The plan of a call whose blocks have lengths of their own. The schedule is kept, which knows no
-    /// lengths; the program is made for every call. `is_ordered` is as in [`Shape`].
+    /// The plan of a call whose blocks have lengths of their own. The schedule knows no lengths, and serves
+    /// others, too. `is_ordered`, the last of `what`, is as in [`Shape`].
     ///
     /// # Errors
     /// [`Class::Intern`] if no schedule can be made.
     pub fn irregular(
+        &mut self,
+        settings: &Settings,
+        ranks: (u32, u32),
+        what: (Collective, u32, bool),
+        layout: &Layout<'_>,
+    ) -> Result<&Plan> {
+        let index = match self.given.position(|given| given.is(what, layout)) {
+            Some(index) => index,
+            None => {
+                let plan = self.make_irregular(settings, ranks, what, layout)?;
+                self.given.keep(Given::new(what, layout), plan)
+            }
+        };
+        Ok(&self.given[index])
+    }
+
+    fn make_irregular(
         &mut self,
         settings: &Settings,
         (rank, ranks): (u32, u32),
@@ -315,4 +367,39 @@ fn verified(choice: &choose::Choice, request: &Request) -> Result<Verified> {
 #[cold]
 fn no_schedule(why: &dyn std::fmt::Display) -> Error {
     Error::new(Class::Intern, format!("no schedule can be made: {why}"))
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_of_blocks_is_kept_for_calls_with_the_same_blocks() {
+        let (mut cache, settings) = (Cache::default(), Settings::default());
+        let what = (Collective::Allgather, 0, false);
+        // As long together, so that the schedule is the same.
+        let tables = [[(0, 8), (8, 24), (32, 16)], [(0, 24), (24, 8), (32, 16)]];
+        let mut plan = |table: &[(usize, usize)], in_place: bool| {
+            let layout = Layout {
+                send: Blocks::Even,
+                recv: Blocks::Table(table),
+                in_place,
+            };
+            let plan = cache.irregular(&settings, (1, 3), what, &layout).unwrap();
+            Arc::clone(&plan.program)
+        };
+        let first = plan(&tables[0], false);
+        let second = plan(&tables[1], false);
+        assert_ne!(first, second);
+        assert_ne!(first, plan(&tables[0], true));
+        assert!(Arc::ptr_eq(&first, &plan(&tables[0], false)));
+        assert!(Arc::ptr_eq(&second, &plan(&tables[1], false)));
+        for bytes in 1..=GIVEN_MAX {
+            plan(&[(0, bytes), (bytes, 1), (bytes + 1, 1)], false);
+        }
+        let again = plan(&tables[0], false);
+        assert!(!Arc::ptr_eq(&first, &again), "the oldest has gone");
+        assert_eq!(first, again);
+    }
 }

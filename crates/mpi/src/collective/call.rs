@@ -637,13 +637,15 @@ impl Call {
         let state = &mut process.comm_mut(self.comm)?.collectives;
         let settings = Arc::clone(&state.settings);
         let made = state.cache.made();
+        if !self.is_irregular && bytes == 0 && collective != Collective::Barrier {
+            return Ok(Arc::default());
+        }
+        let is_told = settings.explains && rank == 0 && state.cache.is_news(collective, bytes);
         let plan = if self.is_irregular {
             let sides = (send.blocks(), recv.blocks());
             let layout = Layout::irregular(collective, self.in_place, sides, &own);
             let what = (collective, root, is_ordered);
             state.cache.irregular(&settings, ranks, what, &layout)?
-        } else if bytes == 0 && collective != Collective::Barrier {
-            return Ok(Arc::default());
         } else {
             let shape = Shape {
                 collective,
@@ -654,15 +656,16 @@ impl Call {
                 is_ordered,
                 hardware,
             };
-            state.cache.plan(&settings, ranks, shape)?.clone()
+            state.cache.plan(&settings, ranks, shape)?
         };
-        if settings.explains && rank == 0 && state.cache.is_news(collective, bytes) {
+        if is_told {
             plan.explain(name, ranks.1, bytes);
         }
+        let (program, way, number) = (Arc::clone(&plan.program), plan.way, plan.number);
         let is_made = state.cache.made() != made;
-        process.tally.count(collective, plan.way, plan.number);
+        process.tally.count(collective, way, number);
         process.tally.count_plan(is_made);
-        Ok(plan.program)
+        Ok(program)
     }
 
     /// Where only the root knows all blocks, the table of those who know but their own.

@@ -24,6 +24,17 @@ pub enum Blocks<'a> {
     Table(&'a [(usize, usize)]),
 }
 
+impl<'a> Blocks<'a> {
+    /// Where each is, if they are not of one size.
+    #[must_use]
+    pub fn table(self) -> Option<&'a [(usize, usize)]> {
+        match self {
+            Self::Even => None,
+            Self::Table(table) => Some(table),
+        }
+    }
+}
+
 /// Where one rank's blocks lie.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
