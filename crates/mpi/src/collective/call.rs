@@ -8,8 +8,6 @@ use corecast_core::Collective;
 use super::again::{Known, Signature};
 use super::between::{self, Between, Groups};
 use super::cache::{Shape, say};
-use super::carried::Carried;
-use super::carry::Around;
 use super::check::Check;
 use super::choose::{Copies, Hardware};
 use super::lane::Lane;
@@ -197,7 +195,7 @@ fn copies(process: &mut Process, bytes: usize) -> Copies {
 }
 
 #[cold]
-fn gone() -> Error {
+pub(super) fn gone() -> Error {
     Error::new(Class::Comm, "the communicator was freed meanwhile")
 }
 
@@ -241,8 +239,8 @@ impl Through {
 /// A call that is under way.
 pub struct RunningCall {
     /// The comparison with the calls of other ranks, as long as it is under way.
-    check: Option<Check>,
-    run: Run,
+    pub(super) check: Option<Check>,
+    pub(super) run: Run,
     send: Ready,
     recv: Ready,
     side: Option<Side>,
@@ -267,46 +265,6 @@ impl Operation for RunningCall {
             unsafe { side.deliver(&mut self.recv) };
         }
         Ok(true)
-    }
-}
-
-impl RunningCall {
-    /// Lets what is left be carried on while this process sleeps, if it can be; whether it was. The call has
-    /// gone as far as it can then, or something else has come.
-    ///
-    /// # Errors
-    /// What ends all ranks, or a message of another length than expected.
-    pub fn carry(&mut self, process: &mut Process, call: &Call) -> Result<bool> {
-        let is_idle = process.is_idle() && process.engine.is_quiet();
-        let transport = process.engine.transport();
-        let short = transport.eager_max().min(transport.packet_max());
-        let Some(bytes_max) = transport.carrier().map(|carrier| carrier.bytes_max()) else {
-            return Ok(false);
-        };
-        let keeps_all = process.comm(call.comm)?.collectives.settings.keeps_all;
-        if keeps_all || self.check.is_some() {
-            return Ok(false);
-        }
-        let Some(operator) = call.carried_operator(process)? else {
-            return Ok(false);
-        };
-        let around = Around {
-            operator,
-            is_idle,
-            bytes_max,
-            short,
-        };
-        let engine = &mut process.engine;
-        let Some((carried, away)) = self.run.give_away(engine, around)? else {
-            return Ok(false);
-        };
-        let mut back = None;
-        let carrier = engine.transport().carrier().ok_or_else(gone)?;
-        let outcome = carrier.carry(&carried.write(), &mut |bytes| back = Carried::read(bytes));
-        if let Some(back) = back {
-            self.run.take_back(engine, back, &away)?;
-        }
-        outcome.map(|()| true)
     }
 }
 
@@ -553,15 +511,6 @@ impl Call {
         Ok(Some((reduction, is_ordered)))
     }
 
-    /// The operator as [`Around::operator`] has it; `None` if it is none of the standard's on elements of one
-    /// kind.
-    fn carried_operator(&self, process: &Process) -> Result<Option<u32>> {
-        match (self.op, self.datatype()) {
-            (Some(op), Some(datatype)) => Ok(process.op(op)?.kernel_code(datatype)),
-            _ => Ok(Some(0)),
-        }
-    }
-
     /// Bytes of an element of a reduction, and 1 of what is none.
     fn element_bytes(&self, is_reduction: bool) -> usize {
         let datatype = self.datatype().filter(|_| is_reduction);
@@ -569,7 +518,7 @@ impl Call {
     }
 
     /// The datatype of a reduction.
-    fn datatype(&self) -> Option<&Arc<Type>> {
+    pub(super) fn datatype(&self) -> Option<&Arc<Type>> {
         let side = self.send.as_ref().or(self.recv.as_ref())?;
         match &side.cut {
             Cut::Even { datatype, .. } => Some(datatype),

@@ -2,11 +2,13 @@
 //! What is left of a run is given away to be carried on ([`super::carried`]), and comes back.
 #![forbid(unsafe_code)]
 
+use super::call::{Call, RunningCall, gone};
 use super::carried::{Carried, Done, Open, Part, Task, carried_bytes, early_bytes};
 use super::program::{Act, Program, Region, Span};
 use super::run::{Post, Run, other_size};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::process::Process;
 
 /// Where the bytes of a program's regions lie in an image: one after the other.
 #[derive(Clone, Copy, Debug)]
@@ -291,5 +293,56 @@ impl Run {
             _ => None,
         });
         spans.nth(post as usize).unwrap_or(Span::NONE)
+    }
+}
+
+impl RunningCall {
+    /// Lets what is left be carried on while this process sleeps, if it can be; whether it was. The call has
+    /// gone as far as it can then, or something else has come.
+    ///
+    /// # Errors
+    /// What ends all ranks, or a message of another length than expected.
+    pub fn carry(&mut self, process: &mut Process, call: &Call) -> Result<bool> {
+        let is_idle = process.is_idle() && process.engine.is_quiet();
+        let transport = process.engine.transport();
+        let short = transport.eager_max().min(transport.packet_max());
+        let Some(bytes_max) = transport.carrier().map(|carrier| carrier.bytes_max()) else {
+            return Ok(false);
+        };
+        let keeps_all = process.comm(call.comm)?.collectives.settings.keeps_all;
+        if keeps_all || self.check.is_some() {
+            return Ok(false);
+        }
+        let Some(operator) = call.carried_operator(process)? else {
+            return Ok(false);
+        };
+        let around = Around {
+            operator,
+            is_idle,
+            bytes_max,
+            short,
+        };
+        let engine = &mut process.engine;
+        let Some((carried, away)) = self.run.give_away(engine, around)? else {
+            return Ok(false);
+        };
+        let mut back = None;
+        let carrier = engine.transport().carrier().ok_or_else(gone)?;
+        let outcome = carrier.carry(&carried.write(), &mut |bytes| back = Carried::read(bytes));
+        if let Some(back) = back {
+            self.run.take_back(engine, back, &away)?;
+        }
+        outcome.map(|()| true)
+    }
+}
+
+impl Call {
+    /// The operator as [`Around::operator`] has it; `None` if it is none of the standard's on elements of one
+    /// kind.
+    fn carried_operator(&self, process: &Process) -> Result<Option<u32>> {
+        match (self.op, self.datatype()) {
+            (Some(op), Some(datatype)) => Ok(process.op(op)?.kernel_code(datatype)),
+            _ => Ok(Some(0)),
+        }
     }
 }
