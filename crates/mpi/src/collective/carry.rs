@@ -63,6 +63,14 @@ impl Image {
     }
 }
 
+/// The ranges of a program's messages, by their numbers.
+fn messages(program: &Program) -> impl Iterator<Item = Span> {
+    program.acts.iter().filter_map(|act| match *act {
+        Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => Some(span),
+        _ => None,
+    })
+}
+
 /// Where a part lies.
 fn place(part: Part) -> std::ops::Range<usize> {
     let start = part.offset as usize;
@@ -186,13 +194,7 @@ impl Run {
     /// Receives that no message has come for, with their ranges; `None` where anything else is under way.
     fn open(&self, engine: &Engine) -> Option<Vec<(u32, Span)>> {
         let mut open = Vec::new();
-        let spans = self.program.acts.iter().filter_map(|act| match *act {
-            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
-                Some(span)
-            }
-            _ => None,
-        });
-        for ((number, post), span) in (0..).zip(&self.posts).zip(spans) {
+        for ((number, post), span) in (0..).zip(&self.posts).zip(messages(&self.program)) {
             let Some(flight) = &post.flight else {
                 continue;
             };
@@ -275,24 +277,13 @@ impl Run {
             ));
         }
         for open in &carried.open {
-            let span = self.span(open.post);
-            let memory = self.memory(span);
+            let span = messages(&self.program).nth(open.post as usize);
+            let memory = self.memory(span.unwrap_or(Span::NONE));
             let flight = engine.recv(context, Some(open.from), Some(tag), memory)?;
             self.posts[open.post as usize].flight = Some(flight);
         }
         engine.keep_early(context, tag, carried.early);
         Ok(())
-    }
-
-    /// The range of the message of this number.
-    fn span(&self, post: u32) -> Span {
-        let mut spans = self.program.acts.iter().filter_map(|act| match *act {
-            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
-                Some(span)
-            }
-            _ => None,
-        });
-        spans.nth(post as usize).unwrap_or(Span::NONE)
     }
 }
 
