@@ -94,7 +94,7 @@ impl Aboard {
             if is_own && has_room {
                 carried.arrive(from, body);
             } else {
-                holds &= !is_own && carried.holds(head);
+                holds &= !is_own && Carried::holds(head);
                 others.push(packet);
             }
         }
@@ -155,7 +155,6 @@ mod tests {
                     let carried = Carried {
                         context: OWN.0,
                         tag: OWN.1,
-                        holds_others: true,
                         tasks: first.into_iter().chain(receives).collect(),
                         image: vec![0xff; 4 + 3 * self.bytes],
                         ..Carried::default()

@@ -78,9 +78,6 @@ pub struct Carried {
     pub context: u32,
     /// As well.
     pub tag: i32,
-    /// Whether short messages that are not of it can lie until it is given back: nothing goes on in the
-    /// process that they would move.
-    pub holds_others: bool,
     /// The operator ([`kernel_of_code`]); 0 where nothing is combined.
     pub operator: u32,
     /// What is left to do; of one that is given back nothing, since who has given it away knows it.
@@ -169,10 +166,11 @@ impl Carried {
         Eager::read(head) == Some(Eager::of(self.context, self.tag))
     }
 
-    /// Whether a packet that is not of it can lie until it is given back.
+    /// Whether a packet that is not of it can lie until it is given back: nothing goes on in the process that
+    /// a short message would move.
     #[must_use]
-    pub fn holds(&self, head: Head) -> bool {
-        self.holds_others && Eager::read(head).is_some()
+    pub fn holds(head: Head) -> bool {
+        Eager::read(head).is_some()
     }
 
     /// Whether there is room for a message of it: where all ranks agree on lengths there always is, since who
@@ -261,7 +259,7 @@ impl Task {
 }
 
 /// Words of which the first says how many of everything there are.
-const HEAD_WORDS: usize = 16;
+const HEAD_WORDS: usize = 15;
 const TASK_WORDS: usize = 4;
 const OPEN_WORDS: usize = 4;
 
@@ -299,7 +297,6 @@ impl Carried {
             self.image.len() as u32,
             self.context,
             self.tag as u32,
-            self.holds_others.into(),
             self.operator,
             self.next,
             self.posts,
@@ -359,22 +356,21 @@ impl Carried {
         Some(Self {
             context: head[4],
             tag: head[5] as i32,
-            holds_others: head[6] != 0,
-            operator: head[7],
+            operator: head[6],
             tasks,
-            next: head[8],
-            posts: head[9],
+            next: head[7],
+            posts: head[8],
             open,
             early,
-            unfit: (head[10] != u32::MAX).then_some(Unfit {
-                post: head[10],
-                bytes: head[11],
+            unfit: (head[9] != u32::MAX).then_some(Unfit {
+                post: head[9],
+                bytes: head[10],
             }),
             done: Done {
-                sent: head[12],
-                sent_bytes: head[13],
-                arrived: head[14],
-                unexpected: head[15],
+                sent: head[11],
+                sent_bytes: head[12],
+                arrived: head[13],
+                unexpected: head[14],
             },
             image,
         })
@@ -450,7 +446,7 @@ mod tests {
         };
         assert!(carried.is_own(Eager::of(3, 7).head()));
         assert!(!carried.is_own(Eager::of(3, 8).head()));
-        assert!(!carried.holds(Eager::of(3, 8).head()));
+        assert!(Carried::holds(Eager::of(3, 8).head()));
         carried.arrive(2, &10_i32.to_le_bytes());
         let mut sent = Vec::new();
         let pace = carried.advance(&mut |to, head, body| sent.push((to, head, body.to_vec())));
@@ -510,10 +506,10 @@ mod tests {
             open in prop::collection::vec((any::<u32>(), 0..4_u32, parts()), 0..4),
             early in prop::collection::vec((0..4_u32, prop::collection::vec(any::<u8>(), 0..9)), 0..4),
             image in prop::collection::vec(any::<u8>(), 15..20),
-            numbers: [u32; 8], tag: i32, holds_others: bool, unfit: Option<u16>,
+            numbers: [u32; 8], tag: i32, unfit: Option<u16>,
         ) -> Carried {
             Carried {
-                context: numbers[0], tag, holds_others, operator: numbers[1], tasks,
+                context: numbers[0], tag, operator: numbers[1], tasks,
                 next: numbers[2], posts: numbers[3],
                 open: open.into_iter().map(|(post, from, part)| Open { post, from, part }).collect(),
                 early: early.into_iter().map(|(from, body)| (from, body.into())).collect(),

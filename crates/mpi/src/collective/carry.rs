@@ -90,8 +90,6 @@ pub struct Away {
 pub struct Around {
     /// The operator on its elements ([`crate::op::Op::kernel_code`]); 0 where nothing is combined.
     pub operator: u32,
-    /// Whether nothing goes on in the process beside it.
-    pub is_idle: bool,
     /// Most bytes that can be given away.
     pub bytes_max: usize,
     /// Longest message that is short.
@@ -163,7 +161,6 @@ impl Run {
         let carried = Carried {
             context,
             tag,
-            holds_others: around.is_idle,
             operator: around.operator,
             tasks,
             next: 0,
@@ -301,7 +298,8 @@ impl RunningCall {
             return Ok(false);
         };
         let keeps_all = process.comm(call.comm)?.collectives.settings.keeps_all;
-        if keeps_all || self.check.is_some() {
+        // What else goes on would have it given back again and again.
+        if !is_idle || keeps_all || self.check.is_some() {
             return Ok(false);
         }
         let Some(operator) = call.carried_operator(process)? else {
@@ -309,7 +307,6 @@ impl RunningCall {
         };
         let around = Around {
             operator,
-            is_idle,
             bytes_max,
             short,
         };

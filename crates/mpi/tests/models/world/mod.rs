@@ -139,7 +139,7 @@ impl Memory {
         self.take(None, &mut |from, head, body| match carried.is_own(head) {
             true => carried.arrive(from, body),
             false => {
-                holds &= carried.holds(head);
+                holds &= Carried::holds(head);
                 kept.push((from, head, body.to_vec()));
             }
         });
@@ -371,7 +371,6 @@ pub fn complete(engine: &mut Engine, operation: &mut dyn Operation) -> Result<()
 pub fn complete_carried(engine: &mut Engine, run: &mut Run, operator: u32) -> Result<u32> {
     let around = Around {
         operator,
-        is_idle: true,
         bytes_max: 4096,
         short: PACKET_MAX,
     };
