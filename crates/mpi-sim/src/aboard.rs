@@ -7,6 +7,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use corecast_core::Rank;
 use corecast_machine::{Endpoint, RunError};
 use corecast_mpi::collective::carried::{Carried, Pace};
 use corecast_shm::Errand;
@@ -43,7 +44,7 @@ impl Aboard {
         bytes: &[u8],
     ) -> Result<(), RunError> {
         *self.lock() = Some(Carried::read(bytes).ok_or_else(|| RunError::RankFailed {
-            rank: corecast_core::Rank(rank),
+            rank: Rank(rank),
             reason: "its process has given away what is no collective".to_owned(),
             help: String::new(),
         })?);
@@ -104,7 +105,7 @@ impl Aboard {
 
 #[cfg(test)]
 mod tests {
-    use corecast_core::{Rank, Time};
+    use corecast_core::Time;
     use corecast_machine::{Limits, Oracle, Program, Programs, RunOptions, Sharing};
     use corecast_mpi::Eager;
     use corecast_mpi::collective::carried::{EARLY_MAX, Part, Task};

@@ -90,7 +90,7 @@ impl SimCore {
 /// The share of one of `pieces` pieces; all of them sum to the whole.
 fn share(whole: u64, piece: u64, pieces: u64) -> u64 {
     let until = |piece: u64| match whole.checked_mul(piece) {
-        // Nearly always, and in a tenth of the time.
+        // Nearly always; a division of 128 bits is a call.
         Some(product) => product / pieces,
         None => (u128::from(whole) * u128::from(piece) / u128::from(pieces)) as u64,
     };

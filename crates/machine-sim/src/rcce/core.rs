@@ -226,10 +226,9 @@ impl Core for SimCore {
             let rounds = late.div_ceil((turn * count).ps().max(1));
             first + turn * (count * rounds)
         };
-        let own = tiles.flags_of(self.rank);
         loop {
             let fulfilled = waits.iter().enumerate().filter_map(|(index, wait)| {
-                let value = own[wait.flag.0 as usize].get();
+                let value = tiles.flag_value(self.rank, wait.flag);
                 wait.until.holds(value).then(|| {
                     let (_, since) = tiles.flag(self.rank, wait.flag);
                     (read_at(index, since), index, since)

@@ -172,12 +172,6 @@ impl Tiles {
         self.flags[self.flag_place(at, flag)].get()
     }
 
-    /// All flags of a core, by their numbers.
-    pub(crate) fn flags_of(&self, at: Rank) -> &[Cell<u8>] {
-        let count = (2 * self.ranks + OTHER_FLAGS) as usize;
-        &self.flags[at.index() * count..][..count]
-    }
-
     /// Sets a flag now.
     pub(crate) fn set_flag(&self, at: Rank, flag: Flag, value: u8) {
         let now = self.kernel.now();

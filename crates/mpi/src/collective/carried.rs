@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use crate::engine::Eager;
-use crate::op::{Kernel, kernel_of_code};
+use crate::op::kernel_of_code;
 use crate::transport::Head;
 
 /// A range of the image.
@@ -98,7 +98,7 @@ pub struct Carried {
     pub image: Vec<u8>,
 }
 
-/// Bytes of early messages that it takes at most.
+/// Bytes of early messages that it takes at most: with them, too, it is given back in one piece.
 pub const EARLY_MAX: usize = 16 << 10;
 
 /// How far [`Carried::advance`] came.
@@ -142,7 +142,7 @@ impl Carried {
                 }
                 Task::Combine(left, into) => {
                     let left = self.image[into.from(left).range()].to_vec();
-                    if let Some(kernel) = self.kernel() {
+                    if let Some(kernel) = kernel_of_code(self.operator) {
                         kernel(&mut self.image[into.range()], &left);
                     }
                 }
@@ -154,10 +154,6 @@ impl Carried {
             self.next += 1;
         }
         Pace::Ended
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        kernel_of_code(self.operator)
     }
 
     /// Whether a packet with this head is a message of it.
@@ -211,7 +207,9 @@ impl Carried {
 }
 
 impl Part {
-    fn range(self) -> std::ops::Range<usize> {
+    /// Where it lies.
+    #[must_use]
+    pub fn range(self) -> std::ops::Range<usize> {
         let start = self.offset as usize;
         start..start + self.bytes as usize
     }

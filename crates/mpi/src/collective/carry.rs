@@ -21,24 +21,16 @@ struct Image {
 impl Image {
     /// That of a program whose messages are all short, and of the machine's own means none.
     fn of(program: &Program, short: usize) -> Option<Self> {
-        let mut reach = [0; 3];
-        let mut name = |span: Span| {
-            let reach = &mut reach[span.region as usize];
-            *reach = span.end().max(*reach);
+        let is_short = |act: &Act| match act {
+            Act::Send { span, .. } | Act::Recv { span, .. } => span.bytes <= short,
+            Act::Broadcast { .. } => false,
+            _ => true,
         };
-        for act in &program.acts {
-            match *act {
-                Act::Send { span, .. } | Act::Recv { span, .. } if span.bytes <= short => {
-                    name(span)
-                }
-                Act::Send { .. } | Act::Recv { .. } | Act::Broadcast { .. } => return None,
-                Act::Wait { .. } => {}
-                Act::Combine { left, into } | Act::Copy { from: left, into } => {
-                    name(left);
-                    name(into);
-                }
-            }
+        if !program.acts.iter().all(is_short) {
+            return None;
         }
+        let reach = [Region::Send, Region::Recv, Region::Scratch];
+        let reach = reach.map(|region| program.reach(region));
         // Elements of all of them lie as they did.
         let [send, recv, scratch] = reach.map(|bytes| bytes.checked_next_multiple_of(8));
         let (recv, bytes) = (send?, recv?);
@@ -71,12 +63,6 @@ fn messages(program: &Program) -> impl Iterator<Item = Span> {
     })
 }
 
-/// Where a part lies.
-fn place(part: Part) -> std::ops::Range<usize> {
-    let start = part.offset as usize;
-    start..start + part.bytes as usize
-}
-
 /// A run that is away.
 #[derive(Debug)]
 pub struct Away {
@@ -107,6 +93,10 @@ impl Run {
         engine: &mut Engine,
         around: Around,
     ) -> Result<Option<(Carried, Away)>> {
+        // Of a long program nothing is looked at: that would be done at each of its waits.
+        if carried_bytes(self.program.acts.len(), 0, 0) > around.bytes_max {
+            return Ok(None);
+        }
         let Some(image) = Image::of(&self.program, around.short) else {
             return Ok(None);
         };
@@ -207,15 +197,9 @@ impl Run {
     fn bytes(&mut self, image: Image) -> Vec<u8> {
         let mut bytes = vec![0; image.end];
         for at in self.next..self.program.acts.len() {
-            let spans = match self.program.acts[at] {
-                Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
-                    [span, Span::NONE]
-                }
-                Act::Wait { .. } => continue,
-                Act::Combine { left, into } | Act::Copy { from: left, into } => [left, into],
-            };
+            let spans = self.program.acts[at].spans();
             for span in spans.into_iter().filter(|span| span.bytes > 0) {
-                self.read(span, &mut bytes[place(image.part(span))]);
+                self.read(span, &mut bytes[image.part(span).range()]);
             }
         }
         bytes
@@ -232,7 +216,7 @@ impl Run {
         let has_come = |post: u32| !is_open(post) && !is_unfit(post);
         let write = |run: &mut Self, span: Span| {
             if span.bytes > 0 {
-                run.write(span, &carried.image[place(away.image.part(span))]);
+                run.write(span, &carried.image[away.image.part(span).range()]);
             }
         };
         for &(post, span) in &away.open {

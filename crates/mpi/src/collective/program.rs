@@ -112,6 +112,21 @@ pub enum Act {
     },
 }
 
+impl Act {
+    /// The ranges that it names; [`Span::NONE`] where it names fewer.
+    #[must_use]
+    pub const fn spans(&self) -> [Span; 2] {
+        match *self {
+            Self::Send { span, .. } | Self::Recv { span, .. } | Self::Broadcast { span, .. } => {
+                [span, Span::NONE]
+            }
+            Self::Wait { .. } => [Span::NONE; 2],
+            Self::Combine { left, into } => [left, into],
+            Self::Copy { from, into } => [from, into],
+        }
+    }
+}
+
 /// What one rank does of a collective.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
@@ -127,14 +142,7 @@ impl Program {
     /// Bytes of a region that it names: none lies behind.
     #[must_use]
     pub fn reach(&self, region: Region) -> usize {
-        let spans = self.acts.iter().flat_map(|act| match *act {
-            Act::Send { span, .. } | Act::Recv { span, .. } | Act::Broadcast { span, .. } => {
-                [span, Span::NONE]
-            }
-            Act::Wait { .. } => [Span::NONE; 2],
-            Act::Combine { left, into } => [left, into],
-            Act::Copy { from, into } => [from, into],
-        });
+        let spans = self.acts.iter().flat_map(Act::spans);
         let named = spans.filter(|span| span.region == region);
         named.map(Span::end).max().unwrap_or(0)
     }
