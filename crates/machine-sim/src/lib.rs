@@ -37,3 +37,4 @@ mod worst_case;
 pub use fidelity::Fidelity;
 pub use machine::SimMachine;
 pub use mesh_spec::mesh_spec;
+pub use rcce::part_bytes;

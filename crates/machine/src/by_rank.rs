@@ -21,8 +21,19 @@ pub struct CoreLog<T> {
     pub turns: Stretches,
     /// Messages between two of its ranks.
     pub within: Vec<MessageRecord>,
-    /// Of those that went to other cores that core, sender and receiver, in their order.
-    pub sent: Vec<(u32, (u32, u32))>,
+    /// Those that went to other cores, in their order.
+    pub sent: Vec<CoreMessage>,
+}
+
+/// A message of a rank to one of another core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoreMessage {
+    /// The core that it goes to.
+    pub core: u32,
+    /// Sender and receiver.
+    pub ranks: (u32, u32),
+    /// Its length as the machine has it, with what goes ahead of the rank's own bytes.
+    pub bytes: u64,
 }
 
 impl<T> Default for CoreLog<T> {
@@ -264,20 +275,26 @@ fn between_ranks<T>(
     mut messages: Vec<MessageRecord>,
     cores: &mut [CoreLog<T>],
 ) -> Vec<MessageRecord> {
-    let mut sent: BTreeMap<(u32, u32), VecDeque<(u32, u32)>> = BTreeMap::new();
+    let mut sent: BTreeMap<(u32, u32), VecDeque<CoreMessage>> = BTreeMap::new();
     for (core, log) in (0..).zip(&mut *cores) {
-        for (to_core, pair) in log.sent.drain(..) {
-            sent.entry((core, to_core)).or_default().push_back(pair);
+        for message in log.sent.drain(..) {
+            let of_pair = sent.entry((core, message.core)).or_default();
+            of_pair.push_back(message);
         }
     }
-    // Of two cores messages are sent in the order in which the machine is asked to.
+    // Of two cores messages are sent in the order in which the machine is asked to. Where it was asked for
+    // several at one time, those of one length come in their order; a short one overtakes a long one.
     let mut order: Vec<usize> = (0..messages.len()).collect();
     order.sort_by_key(|&index| messages[index].posted);
     for index in order {
         let message = &mut messages[index];
-        let pairs = sent.get_mut(&(message.from.0, message.to.0));
-        let pair = pairs.and_then(VecDeque::pop_front);
-        let (from, to) = pair.expect("a message of the machine is one of two ranks");
+        let of_pair = sent.get_mut(&(message.from.0, message.to.0));
+        let one = of_pair.and_then(|all| {
+            let place = all.iter().position(|one| one.bytes == message.bytes)?;
+            all.remove(place)
+        });
+        let one = one.expect("a message of the machine is one of two ranks");
+        let (from, to) = one.ranks;
         (message.from, message.to) = (Rank(from), Rank(to));
     }
     for log in cores {
@@ -371,25 +388,35 @@ mod tests {
 
     #[test]
     fn messages_of_two_cores_are_those_of_their_ranks_in_order() {
-        let message = |from, to, posted, end| MessageRecord {
+        let message = |from, to, (bytes, posted, end)| MessageRecord {
             from: Rank(from),
             to: Rank(to),
-            bytes: 1,
+            bytes,
             posted: Time::from_ps(posted),
             start: Time::from_ps(posted),
             end: Time::from_ps(end),
         };
         let mut cores = vec![CoreLog::<()>::default(), CoreLog::default()];
-        cores[0].sent = vec![(1, (0, 3)), (1, (1, 2))];
-        cores[1].sent = vec![(0, (2, 0))];
-        cores[1].within = vec![message(2, 3, 5, 6)];
+        let sent = |core, ranks, bytes| CoreMessage { core, ranks, bytes };
+        // Of the last two, which are sent at one time, the short one comes first.
+        let of_first = [((0, 3), 1), ((1, 2), 1), ((0, 2), 99), ((1, 3), 1)];
+        cores[0].sent = of_first
+            .map(|(ranks, bytes)| sent(1, ranks, bytes))
+            .to_vec();
+        cores[1].sent = vec![sent(0, (2, 0), 1)];
+        cores[1].within = vec![message(2, 3, (1, 5, 6))];
         let messages = vec![
-            message(1, 0, 0, 4),
-            message(0, 1, 7, 8),
-            message(0, 1, 3, 9),
+            message(1, 0, (1, 0, 4)),
+            message(0, 1, (1, 7, 8)),
+            message(0, 1, (1, 3, 9)),
+            message(0, 1, (1, 8, 10)),
+            message(0, 1, (99, 8, 11)),
         ];
         let told = between_ranks(messages, &mut cores);
         let pairs = told.iter().map(|one| (one.from.0, one.to.0));
-        assert_eq!(pairs.collect::<Vec<_>>(), [(2, 0), (2, 3), (1, 2), (0, 3)]);
+        assert_eq!(
+            pairs.collect::<Vec<_>>(),
+            [(2, 0), (2, 3), (1, 2), (0, 3), (1, 3), (0, 2)]
+        );
     }
 }

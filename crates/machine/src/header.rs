@@ -17,6 +17,8 @@ use crate::matching::{ArrivalId, SendId};
 pub enum HeaderKind {
     /// There is a message.
     Envelope,
+    /// There is a message, and all of it comes with it.
+    Whole,
     /// The receiver wants the message, or more of it.
     Grant,
     /// A part of the message comes with it, `bytes` long.
@@ -84,6 +86,7 @@ impl Header {
             HeaderKind::Grant => 1,
             HeaderKind::Part => 2,
             HeaderKind::Done => 3,
+            HeaderKind::Whole => 4,
         };
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.number.to_le_bytes());
@@ -103,7 +106,8 @@ impl Header {
                 0 => HeaderKind::Envelope,
                 1 => HeaderKind::Grant,
                 2 => HeaderKind::Part,
-                _ => HeaderKind::Done,
+                3 => HeaderKind::Done,
+                _ => HeaderKind::Whole,
             },
             number: u32::from_le_bytes(word(0)),
             tag: u32::from_le_bytes(word(4)),

@@ -53,7 +53,7 @@ mod turns;
 
 pub use activity::{Activity, Cause, Span};
 pub use ascending::Ascending;
-pub use by_rank::{CoreLog, ResidentLog, Stretches, by_rank};
+pub use by_rank::{CoreLog, CoreMessage, ResidentLog, Stretches, by_rank};
 pub use calls::{CallLog, CallSpan};
 pub use endpoint::{
     Broadcast, Done, Endpoint, Envelope, Pending, Program, ProgramRun, Programs, Received, Source,

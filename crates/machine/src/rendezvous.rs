@@ -3,11 +3,11 @@
 //!
 //! Everything that goes is a header, perhaps with a part of a payload behind it. A courier takes from
 //! here what is to go next, moves it by its own mechanism, tells what its receiver has taken, and hands
-//! in what comes.
+//! in what comes. Short payloads go with their envelope, if the courier has room for them there.
 //!
 //! ```text
-//! sender    Envelope ............ Grant > Part ... Part ...
-//! receiver           > matched, Grant          > Landed
+//! sender    Envelope ............ Grant > Part ... Part ...    Whole
+//! receiver           > matched, Grant          > Landed             > matched, Landed
 //! ```
 
 use std::collections::{BTreeMap, VecDeque};
@@ -21,13 +21,13 @@ use crate::header::{Header, HeaderKind};
 use crate::matching::{ArrivalId, News, SendId};
 use crate::payload::Payload;
 
-/// A message that has arrived.
+/// What has come of a message that nobody has asked for.
 #[derive(Debug)]
-struct Arrived {
-    /// Its length.
-    bytes: u64,
-    /// What has come of it, if it is wanted.
-    come: Option<Vec<u8>>,
+enum Arrived {
+    /// Its length, in bytes.
+    Envelope(u64),
+    /// All of it.
+    Whole(Payload),
 }
 
 /// A message on its way out.
@@ -59,22 +59,37 @@ pub struct NextPart {
 /// See the module's documentation.
 #[derive(Debug, Default)]
 pub struct Rendezvous {
+    /// Bytes of the longest payload that goes with its envelope.
+    whole_max: usize,
     /// By their number.
     sends: Ascending<u32, Outgoing>,
     /// Headers that are to go, in order.
     outbox: VecDeque<(Rank, Header)>,
     /// Messages that their receivers want, in order; one goes after the other.
     granted: VecDeque<u32>,
-    /// Messages that have arrived and are not all here.
     arrived: BTreeMap<ArrivalId, Arrived>,
+    /// Of messages that were asked for their length, and what has come.
+    wanted: BTreeMap<ArrivalId, (u64, Vec<u8>)>,
     news: VecDeque<News>,
 }
 
 impl Rendezvous {
+    /// One whose courier has room for so many bytes of a payload beside its envelope.
+    #[must_use]
+    pub fn with_room(whole_max: usize) -> Self {
+        Self {
+            whole_max,
+            ..Self::default()
+        }
+    }
+
     /// Begins to send a message.
     pub fn start(&mut self, id: SendId, to: Rank, tag: Tag, payload: Payload, posted: Time) {
-        let header = Header::new(HeaderKind::Envelope, id, tag, payload.len() as u64);
-        let gone = 0;
+        let (kind, gone) = match payload.len() {
+            bytes if bytes <= self.whole_max => (HeaderKind::Whole, bytes),
+            _ => (HeaderKind::Envelope, 0),
+        };
+        let header = Header::new(kind, id, tag, payload.len() as u64);
         let message = Outgoing {
             id,
             to,
@@ -91,23 +106,15 @@ impl Rendezvous {
     /// # Panics
     /// If none has arrived under this name.
     pub fn fetch(&mut self, id: ArrivalId) {
-        let arrived = self.arrived.get_mut(&id).expect("it has arrived");
-        let bytes = arrived.bytes;
-        if bytes == 0 {
-            self.land(id);
-            return;
-        }
-        arrived.come = Some(Vec::with_capacity(bytes as usize));
+        let bytes = match self.arrived.remove(&id).expect("it has arrived") {
+            Arrived::Envelope(bytes) => bytes,
+            Arrived::Whole(payload) => return self.news.push_back(News::Landed(id, payload)),
+        };
+        let come = Vec::with_capacity(bytes as usize);
+        self.wanted.insert(id, (bytes, come));
         let (from, number) = Header::sender(id);
         let header = Header::new(HeaderKind::Grant, number.into(), 0, bytes);
         self.outbox.push_back((from, header));
-    }
-
-    /// All of a message is here.
-    fn land(&mut self, id: ArrivalId) {
-        let arrived = self.arrived.remove(&id);
-        let payload = arrived.and_then(|arrived| arrived.come).unwrap_or_default();
-        self.news.push_back(News::Landed(id, payload.into()));
     }
 
     /// The next header for a rank that can be sent to.
@@ -144,9 +151,8 @@ impl Rendezvous {
     /// Its receiver has taken what went with this header.
     pub fn taken(&mut self, header: Header) {
         let is_over = |message: &Outgoing| match header.kind {
-            HeaderKind::Envelope => message.payload.is_empty(),
-            HeaderKind::Part => message.gone == message.payload.len(),
-            HeaderKind::Grant | HeaderKind::Done => false,
+            HeaderKind::Part | HeaderKind::Whole => message.gone == message.payload.len(),
+            HeaderKind::Envelope | HeaderKind::Grant | HeaderKind::Done => false,
         };
         if self.sends.get(&header.number).is_some_and(is_over)
             && let Some(message) = self.sends.remove(&header.number)
@@ -163,28 +169,31 @@ impl Rendezvous {
     pub fn heard(&mut self, from: Rank, header: Header, part: &[u8]) -> Option<u64> {
         let id = header.arrival(from);
         match header.kind {
-            HeaderKind::Envelope => {
-                let (bytes, come) = (header.bytes, None);
-                self.arrived.insert(id, Arrived { bytes, come });
+            HeaderKind::Envelope | HeaderKind::Whole => {
+                let is_whole = header.kind == HeaderKind::Whole;
+                let arrived = match is_whole {
+                    true => Arrived::Whole(part.into()),
+                    false => Arrived::Envelope(header.bytes),
+                };
+                self.arrived.insert(id, arrived);
                 self.news
                     .push_back(News::Arrived(id, header.envelope(from)));
-                (header.bytes == 0).then_some(0)
+                is_whole.then_some(header.bytes)
             }
             HeaderKind::Grant => {
                 self.granted.push_back(header.number);
                 None
             }
             HeaderKind::Part => {
-                let arrived = self.arrived.get_mut(&id);
-                let wanted =
-                    arrived.and_then(|arrived| Some((arrived.bytes, arrived.come.as_mut()?)));
+                let wanted = self.wanted.get_mut(&id);
                 let (bytes, come) = wanted.expect("parts come when they are wanted");
                 come.extend_from_slice(part);
-                let is_whole = come.len() as u64 == bytes;
-                is_whole.then(|| {
-                    self.land(id);
-                    bytes
-                })
+                if (come.len() as u64) < *bytes {
+                    return None;
+                }
+                let (bytes, come) = self.wanted.remove(&id)?;
+                self.news.push_back(News::Landed(id, come.into()));
+                Some(bytes)
             }
             HeaderKind::Done => None,
         }
@@ -207,9 +216,76 @@ impl Rendezvous {
         self.sends.get(&header.number).map(|message| message.posted)
     }
 
+    /// What goes with a header that has a whole message with it.
+    #[must_use]
+    pub fn whole(&self, header: Header) -> Option<Payload> {
+        let message = self.sends.get(&header.number);
+        let message = message.filter(|_| header.kind == HeaderKind::Whole)?;
+        Some(Payload::clone(&message.payload))
+    }
+
     /// For whom a message is that is not out of this rank's hands, if there is one.
     #[must_use]
     pub fn sending(&self) -> Option<Rank> {
         self.sends.first().map(|(_, message)| message.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What goes of a message of so many bytes, with room for eight, and what is told at both ends.
+    fn goes(bytes: usize) -> (Vec<HeaderKind>, Vec<News>, Vec<News>) {
+        let (me, other) = (Rank(0), Rank(1));
+        let mut sender = Rendezvous::with_room(8);
+        let mut receiver = Rendezvous::with_room(8);
+        let payload: Payload = (0..bytes as u8).collect();
+        sender.start(7, other, 5, Payload::clone(&payload), Time::ZERO);
+        let (mut kinds, mut told) = (Vec::new(), Vec::new());
+        loop {
+            let (header, range) = match sender.next_header(|_| true) {
+                Some((_, header)) => (header, 0..sender.whole(header).map_or(0, |all| all.len())),
+                None => match sender.next_part(5, |_| true) {
+                    Some(part) => (part.header, part.range),
+                    None => break,
+                },
+            };
+            kinds.push(header.kind);
+            receiver.heard(me, header, &payload[range]);
+            sender.taken(header);
+            while let Some(news) = receiver.news() {
+                if let News::Arrived(id, envelope) = news {
+                    assert_eq!(envelope.bytes, bytes as u64);
+                    receiver.fetch(id);
+                }
+                told.push(news);
+            }
+            while let Some((_, wish)) = receiver.next_header(|_| true) {
+                kinds.push(wish.kind);
+                sender.heard(other, wish, &[]);
+            }
+        }
+        (kinds, std::iter::from_fn(|| sender.news()).collect(), told)
+    }
+
+    #[test]
+    fn short_messages_go_with_their_envelope() {
+        use HeaderKind::{Envelope, Grant, Part, Whole};
+        for (bytes, expected) in [
+            (0, &[Whole][..]),
+            (1, &[Whole]),
+            (8, &[Whole]),
+            (9, &[Envelope, Grant, Part, Part]),
+        ] {
+            let (kinds, sent, told) = goes(bytes);
+            assert_eq!(kinds, expected, "{bytes} bytes");
+            assert!(matches!(sent[..], [News::Sent(7)]));
+            let [News::Arrived(id, _), News::Landed(landed, ref payload)] = told[..] else {
+                panic!("{told:?}");
+            };
+            assert_eq!(id, landed);
+            assert!(payload.iter().copied().eq(0..bytes as u8));
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use corecast_core::Rank;
 use corecast_machine::{
-    Broadcast, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError, Sharing,
-    Source, TagFilter, Time,
+    Broadcast, CoreMessage, Done, Endpoint, MessageRecord, Payload, Pending, Received, RunError,
+    Sharing, Source, TagFilter, Time,
 };
 use corecast_mpi::transport::Head;
 use corecast_shm::{Errand, broadcast_parts};
@@ -96,10 +96,10 @@ pub(crate) struct Mail {
     /// Of the sends that have not ended the rank, and the number among all of its sends.
     numbers: VecDeque<(u32, u32)>,
     sends: Vec<u32>,
-    /// Where ranks share cores: messages between two of this one, and of those that went to others that
-    /// core, sender and receiver, in their order.
+    /// Where ranks share cores: messages between two of this one, and those that went to others, in their
+    /// order.
     pub(crate) within: Vec<MessageRecord>,
-    pub(crate) sent: Vec<(u32, (u32, u32))>,
+    pub(crate) sent: Vec<CoreMessage>,
 }
 
 impl Mail {
@@ -216,13 +216,18 @@ impl Mail {
             return self.hand(endpoint, (from, to), head, body).await;
         }
         let message = self.message((from, to), head, body);
+        let machine_bytes = message.len() as u64;
         let sent = endpoint.isend(Rank(core), tag, message).await?;
         let sends_end = self.pending.len() - usize::from(self.broadcast.is_some());
         self.pending.insert(sends_end, sent);
         self.unsent.push_back(bytes);
         self.numbers.push_back((from, number));
         if !self.sharing.is_alone() {
-            self.sent.push((core, (from, to)));
+            self.sent.push(CoreMessage {
+                core,
+                ranks: (from, to),
+                bytes: machine_bytes,
+            });
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tagged messages over message passing buffers, from anybody and of any size.
 //!
-//! RCCE has neither: a receiver names the sender and the size. So every core keeps a line for each
-//! other one at the end of its buffer, in which envelopes and wishes for payloads go; what is left of
-//! the buffer holds one part of a payload at a time, which goes when its receiver wants it. A
-//! receiver from anybody polls the flags of all.
+//! RCCE has neither: a receiver names the sender and the size. So every core keeps a slot for each
+//! other one at the end of its buffer, in which envelopes go, short messages as a whole, and wishes for
+//! payloads of longer ones; what is left of the buffer holds one part of a payload at a time, which goes
+//! when its receiver wants it. A receiver from anybody polls the flags of all.
 //!
 //! ```text
-//! buffer of a core: | part of a payload ............ | line for rank 0 | line for rank 1 | ...
-//! sender: put part, put line | sent = 1 ---------> poll | get line, get part, sent = 0, ready = 1
+//! buffer of a core: | part of a payload ............ | slot for rank 0 | slot for rank 1 | ...
+//! sender: put part, put slot | sent = 1 ---------> poll | get slot, get part, sent = 0, ready = 1
 //!         poll, ready = 0 <-------------------------------------------------------- |
 //! ```
 
@@ -23,22 +23,39 @@ use crate::core::{CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, Overhead, Until, W
 /// Private memory in which lines are made and read; payloads lie behind it.
 const SCRATCH_BYTES: u64 = 4096;
 
+/// Bytes of a slot before what goes as a whole: a header, and when the message was posted.
+const HEAD_BYTES: usize = Header::BYTES + 8;
+
+/// Most lines of a slot. Longer messages hardly gain by going as a whole, and parts of long ones are
+/// the shorter for it.
+const SLOT_LINES_MAX: usize = 8;
+
+/// Bytes of a slot where so many cores have buffers with so many bytes: as many whole lines as leave
+/// half of the buffer to parts of payloads, and one in any case.
+#[must_use]
+pub fn slot_bytes(payload_bytes: usize, cores: u32) -> usize {
+    let lines = payload_bytes / 2 / (cores as usize * LINE_BYTES);
+    lines.clamp(1, SLOT_LINES_MAX) * LINE_BYTES
+}
+
 /// Moves the messages of one core. What the program's payloads are in private memory is not known:
 /// each is taken to lie behind the one before, around and around.
 #[derive(Debug)]
 pub struct MpbCourier<C> {
     core: C,
     letters: Rendezvous,
-    /// Per rank the header in its line that has not been taken.
-    lines: Vec<Option<Header>>,
-    /// Whether there is room for the lines.
+    /// Per rank the header in its slot that has not been taken.
+    slots: Vec<Option<Header>>,
+    /// Bytes of a slot.
+    slot_bytes: usize,
+    /// Whether there is room for the slots.
     has_room: bool,
     /// Whether the rest of the buffer holds a part that has not been taken.
     holds_part: bool,
     /// Where the next payload lies.
     address: u64,
     /// The flags that are waited for, in their order: of every other rank whether it has sent, and whether
-    /// it has taken the header in its line, if there is one.
+    /// it has taken the header in its slot, if there is one.
     waits: Vec<Wait>,
 }
 
@@ -56,10 +73,11 @@ impl<C: Core> MpbCourier<C> {
     /// A courier on `core`, whose buffer it has for itself.
     pub fn new(mut core: C) -> Self {
         let ranks = core.cores() as usize;
-        let lines = ranks * LINE_BYTES;
-        let has_room = core.payload_bytes() >= lines + LINE_BYTES;
+        let slot_bytes = slot_bytes(core.payload_bytes(), core.cores());
+        let slots = ranks * slot_bytes;
+        let has_room = core.payload_bytes() >= slots + LINE_BYTES;
         if has_room {
-            core.reserve(lines);
+            core.reserve(slots);
         }
         let me = core.id();
         let mut peers: Vec<Rank> = (0..core.cores()).map(Rank).collect();
@@ -72,8 +90,9 @@ impl<C: Core> MpbCourier<C> {
         Self {
             waits: waits.collect(),
             core,
-            letters: Rendezvous::default(),
-            lines: vec![None; ranks],
+            letters: Rendezvous::with_room(slot_bytes - HEAD_BYTES),
+            slots: vec![None; ranks],
+            slot_bytes,
             has_room,
             holds_part: false,
             address: SCRATCH_BYTES,
@@ -104,11 +123,11 @@ impl<C: Core> MpbCourier<C> {
         self.core
     }
 
-    /// The line of `owner` for `reader`.
-    fn line(&self, owner: Rank, reader: Rank) -> MpbPlace {
+    /// The slot of `owner` for `reader`.
+    fn slot(&self, owner: Rank, reader: Rank) -> MpbPlace {
         MpbPlace {
             core: owner,
-            offset: self.core.payload_bytes() + reader.index() * LINE_BYTES,
+            offset: self.core.payload_bytes() + reader.index() * self.slot_bytes,
         }
     }
 
@@ -123,18 +142,26 @@ impl<C: Core> MpbCourier<C> {
         address
     }
 
-    /// Puts a header into the line for `to` and tells it. What else the line holds is not the
-    /// protocol's: when the message was posted and its first word left, for who writes it down.
-    async fn put_line(&mut self, to: Rank, header: Header, posted: Time) {
+    /// Puts a header into the slot for `to`, with the message if that goes as a whole, and tells it. When the
+    /// message was posted is not the protocol's, but for who writes it down.
+    async fn put_slot(&mut self, to: Rank, header: Header, whole: &[u8], posted: Time) {
         let me = self.core.id();
         self.core.spend(Overhead::NonBlocking).await;
-        let mut line = [0; LINE_BYTES];
-        line[..Header::BYTES].copy_from_slice(&header.encode());
-        line[16..24].copy_from_slice(&posted.ps().to_le_bytes());
-        let place = self.line(me, to);
-        self.core.put(place, &line, 0).await;
+        let end = HEAD_BYTES + whole.len();
+        let mut slot = [0; SLOT_LINES_MAX * LINE_BYTES];
+        slot[..Header::BYTES].copy_from_slice(&header.encode());
+        slot[Header::BYTES..HEAD_BYTES].copy_from_slice(&posted.ps().to_le_bytes());
+        slot[HEAD_BYTES..end].copy_from_slice(whole);
+        // A header alone is made where the last one was; one before a message is made where that lies.
+        let address = match whole.is_empty() {
+            true => 0,
+            false => self.place(end),
+        };
+        let place = self.slot(me, to);
+        let slot = &slot[..end.max(LINE_BYTES)];
+        self.core.put(place, slot, address).await;
         self.core.set_flag(to, Flag::sent(me), 1).await;
-        self.lines[to.index()] = Some(header);
+        self.slots[to.index()] = Some(header);
         let ready = wait_for(to, Flag::ready(to), Await::Send);
         if to != me
             && let Err(place) = self.place_of(ready.flag)
@@ -148,13 +175,13 @@ impl<C: Core> MpbCourier<C> {
         self.waits.binary_search_by_key(&flag, |wait| wait.flag)
     }
 
-    /// Takes the header out of the line for a rank, which has read it.
+    /// Takes the header out of the slot for a rank, which has read it.
     fn taken(&mut self, peer: Rank) -> Header {
         if let Ok(place) = self.place_of(Flag::ready(peer)) {
             self.waits.remove(place);
         }
-        let header = self.lines[peer.index()].take();
-        header.expect("a line was sent")
+        let header = self.slots[peer.index()].take();
+        header.expect("a header was sent")
     }
 
     /// Does what a flag that is set allows.
@@ -171,27 +198,41 @@ impl<C: Core> MpbCourier<C> {
             return;
         }
         self.core.spend(Overhead::NonBlocking).await;
-        let mut line = [0; LINE_BYTES];
-        let place = self.line(peer, me);
-        self.core
-            .get(place, &mut line, 0, CopyLoop::ReadFirst)
-            .await;
-        let header = Header::decode(&line);
+        let mut slot = [0; SLOT_LINES_MAX * LINE_BYTES];
+        let (line, rest) = slot.split_at_mut(LINE_BYTES);
+        let mut place = self.slot(peer, me);
+        self.core.get(place, line, 0, CopyLoop::ReadFirst).await;
+        let header = Header::decode(line);
         let start = self.core.now();
         let mut part = Vec::new();
-        if header.kind == HeaderKind::Part {
-            part.resize(header.bytes as usize, 0);
-            let place = MpbPlace {
-                core: peer,
-                offset: 0,
-            };
-            let address = self.place(part.len());
-            self.core
-                .get(place, &mut part, address, CopyLoop::ReadFirst)
-                .await;
-        }
-        if let Some(bytes) = self.letters.heard(peer, header, &part) {
-            let posted = line[16..24].try_into().expect("eight bytes");
+        let come: &[u8] = match header.kind {
+            HeaderKind::Part => {
+                part.resize(header.bytes as usize, 0);
+                let place = MpbPlace {
+                    core: peer,
+                    offset: 0,
+                };
+                let address = self.place(part.len());
+                self.core
+                    .get(place, &mut part, address, CopyLoop::ReadFirst)
+                    .await;
+                &part
+            }
+            HeaderKind::Whole => {
+                let end = HEAD_BYTES + header.bytes as usize;
+                let rest = &mut rest[..end.saturating_sub(LINE_BYTES)];
+                place.offset += LINE_BYTES;
+                let address = self.place(rest.len());
+                self.core
+                    .get(place, rest, address, CopyLoop::ReadFirst)
+                    .await;
+                &slot[HEAD_BYTES..end]
+            }
+            _ => &[],
+        };
+        if let Some(bytes) = self.letters.heard(peer, header, come) {
+            let posted = &slot[Header::BYTES..HEAD_BYTES];
+            let posted = posted.try_into().expect("eight bytes");
             let record = MessageRecord {
                 from: peer,
                 to: me,
@@ -209,12 +250,13 @@ impl<C: Core> MpbCourier<C> {
 impl<C: Core> InTurns for MpbCourier<C> {
     async fn progress(&mut self) {
         loop {
-            let lines = &self.lines;
-            let is_free = |to: Rank| lines[to.index()].is_none();
+            let slots = &self.slots;
+            let is_free = |to: Rank| slots[to.index()].is_none();
             if let Some((to, header)) = self.letters.next_header(is_free) {
                 let posted = self.letters.posted(header);
                 let posted = posted.unwrap_or_else(|| self.core.now());
-                self.put_line(to, header, posted).await;
+                let whole = self.letters.whole(header).unwrap_or_default();
+                self.put_slot(to, header, &whole, posted).await;
                 continue;
             }
             let most = self.core.payload_bytes();
@@ -230,7 +272,7 @@ impl<C: Core> InTurns for MpbCourier<C> {
                 .put(MpbPlace { core, offset }, bytes, address)
                 .await;
             self.holds_part = true;
-            self.put_line(part.to, part.header, part.posted).await;
+            self.put_slot(part.to, part.header, &[], part.posted).await;
         }
     }
 
@@ -239,7 +281,7 @@ impl<C: Core> InTurns for MpbCourier<C> {
     }
 
     fn sending_to(&self) -> Option<Rank> {
-        let full = self.lines.iter().position(Option::is_some);
+        let full = self.slots.iter().position(Option::is_some);
         let full = full.map(|rank| Rank(rank as u32));
         full.or_else(|| self.letters.sending())
     }
@@ -319,8 +361,22 @@ impl<C: Core> Courier for MpbCourier<C> {
         self.letters.news()
     }
 
-    /// Also waits until its lines have been taken.
+    /// Also waits until its slots have been taken.
     async fn finish(&mut self, call: usize) -> Result<(), RunError> {
         until_sent(self, call).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the SCC's buffers of 8032 bytes half is for parts of payloads.
+    #[test]
+    fn slots_leave_half_of_the_buffer() {
+        let lines = |cores| slot_bytes(8032, cores) / LINE_BYTES;
+        assert_eq!([1, 2, 15, 16, 24, 48].map(lines), [8, 8, 8, 7, 5, 2]);
+        // There may be no room for these.
+        assert_eq!(lines(1000), 1);
     }
 }

@@ -37,7 +37,7 @@ pub use crate::core::{
     Announcement, CopyLoop, Core, Flag, LINE_BYTES, MpbPlace, OTHER_FLAGS, Overhead, Until, Wait,
 };
 pub use comm::Comm;
-pub use courier::MpbCourier;
+pub use courier::{MpbCourier, slot_bytes};
 pub use error::{CallSite, Misuse, RcceError};
 pub use gory::{FlagId, MpbBuffer};
 pub use memory::Buffer;

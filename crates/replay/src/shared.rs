@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corecast_core::{Rank, Time};
 use corecast_machine::{
-    Ascending, Await, Blocked, CallLog, CoreLog, Done, Endpoint, MessageRecord, Payload, Pending,
-    Received, ResidentLog, Residents, RunError, Sharing, Source, Stretches, Tag, TagFilter,
-    cycle_first,
+    Ascending, Await, Blocked, CallLog, CoreLog, CoreMessage, Done, Endpoint, MessageRecord,
+    Payload, Pending, Received, ResidentLog, Residents, RunError, Sharing, Source, Stretches, Tag,
+    TagFilter, cycle_first,
 };
 
 use crate::matching::{Come, Ended, Matching, Owner, Wish};
@@ -196,7 +196,7 @@ struct Mail<'r> {
     /// Number of the next send.
     next: u64,
     within: Vec<MessageRecord>,
-    sent: Vec<(u32, (u32, u32))>,
+    sent: Vec<CoreMessage>,
 }
 
 impl<'r> Mail<'r> {
@@ -345,6 +345,11 @@ impl<E: Endpoint> Post for Shared<'_, '_, E> {
         }
         let mut payload = vec![0; Sharing::PLACES_BYTES + bytes as usize];
         payload[..Sharing::PLACES_BYTES].copy_from_slice(&sharing.places(from.0, to.0));
+        self.mail.sent.push(CoreMessage {
+            core,
+            ranks: (from.0, to.0),
+            bytes: payload.len() as u64,
+        });
         let pending = self
             .endpoint
             .isend(Rank(core), tag, Payload::from(payload))
@@ -353,7 +358,6 @@ impl<E: Endpoint> Post for Shared<'_, '_, E> {
         self.mail.next += 1;
         self.mail.open.insert(pending, (from, place));
         self.mail.inbox(from).sends.insert(place, (owner, to));
-        self.mail.sent.push((core, (from.0, to.0)));
         Ok(())
     }
 

@@ -48,13 +48,15 @@ fn got_bytes(collective: Collective, (ranks, bytes): (u32, u64)) -> u64 {
 /// The table of a collective on a chip.
 fn tuned(chip: &str, collective: Collective) -> Result<Table, Box<dyn Error>> {
     let chip = ChipChoice::find(chip, &[])?;
-    let plan = Plan {
+    let mut plan = Plan {
         machine: machine("mpi")?,
         ranks: tuned_ranks(chip.chip.ranks_max()),
         sizes: sizes(collective),
-        element: ElementType::I32,
         ..Plan::new(chip, collective)
     };
+    if collective.is_reduction() {
+        plan.element = ElementType::I32;
+    }
     let study = Study::new(Plan {
         fidelity: Some(Fidelity::Packet),
         ..plan.clone()

@@ -27,13 +27,21 @@ use std::rc::Rc;
 
 use corecast_chip::{Memory, Mesh, Rcce};
 use corecast_machine::{ProgramRun, RunError, RunOptions, Time};
-use corecast_rcce::MpbCourier;
+use corecast_rcce::{MpbCourier, slot_bytes};
 use corecast_sim::Executor;
 
 use crate::ranks::{OnChip, SimCourier, execute};
 use core::SimCore;
 use steps::RcceSteps;
 use tile::Tiles;
+
+/// Bytes of a message of a program that its sender's buffer holds at once, beside slots for so many cores.
+#[must_use]
+pub fn part_bytes(memory: &Memory, rcce: &Rcce, cores: u32) -> u64 {
+    let payload = rcce.payload_bytes(cores, memory.line_bytes);
+    let slot = slot_bytes(usize::try_from(payload).unwrap_or(usize::MAX), cores);
+    payload.saturating_sub(u64::from(cores) * slot as u64)
+}
 
 impl SimCourier for MpbCourier<SimCore> {
     async fn begin(&mut self, late: Time) -> Result<(), RunError> {

@@ -126,7 +126,7 @@ impl UdnCourier {
             }
             HeaderKind::Grant => self.tasks.push_back(Task::Grant(header.number)),
             HeaderKind::Done => self.tasks.push_back(Task::Done(header.number)),
-            HeaderKind::Part => unreachable!("parts are packets of data"),
+            HeaderKind::Part | HeaderKind::Whole => unreachable!("payloads are packets of data"),
         }
     }
 

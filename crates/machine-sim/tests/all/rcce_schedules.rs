@@ -270,10 +270,10 @@ fn parts_lie_behind_each_other_in_memory() {
 /// one was. All headers lie in one line before them.
 #[test]
 fn payloads_go_round_in_memory() {
-    let private = 4096 + 3 * 64;
+    let private = 4096 + 3 * 256;
     let bench = with_memory("ircce", &private.to_string());
-    for (messages, lines) in [(1, 2), (2, 4), (3, 6), (4, 6), (6, 6)] {
-        let send = [Isend(1, 64), Wait];
+    for (messages, lines) in [(1, 8), (2, 16), (3, 24), (4, 24), (6, 24)] {
+        let send = [Isend(1, 256), Wait];
         let sender = (0..messages).flat_map(|_| send.clone());
         let receiver = vec![Call::Recv(Some(0)); messages];
         let program = [sender.collect(), receiver];
@@ -284,6 +284,24 @@ fn payloads_go_round_in_memory() {
             assert_eq!(time, (lines + 1) * FROM_MEMORY, "{messages} messages");
         }
     }
+}
+
+/// Short ones, too. Their sender reads its header with them; their receiver reads the first line to where
+/// all headers lie.
+#[test]
+fn short_payloads_lie_behind_each_other_in_memory() {
+    let bench = with_memory("ircce", PRIVATE);
+    let (messages, lines) = (5, 3);
+    let send = [Isend(1, 2 * 32 + 8), Wait];
+    let sender = (0..messages).flat_map(|_| send.clone());
+    let receiver = vec![Call::Recv(Some(0)); messages];
+    let run = bench.calls(&[sender.collect(), receiver], &RunOptions::default());
+    let of_memory = run.spans.iter().map(|spans| {
+        let of_memory = spans.iter().filter(|(cause, _)| *cause == Cause::Memory);
+        of_memory.map(|(_, time)| time / FROM_MEMORY).sum()
+    });
+    let expected = [messages * lines, 1 + messages * (lines - 1)];
+    assert_eq!(of_memory.collect::<Vec<u64>>(), expected.map(|n| n as u64));
 }
 
 #[test]

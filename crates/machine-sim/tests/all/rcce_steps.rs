@@ -303,11 +303,34 @@ fn an_empty_message_is_a_line() {
     assert_eq!(run.messages, [(0, 1, 0, [0, took, took])]);
 }
 
+/// Bytes of a core's slot for another one, and of a header with its time.
+const SLOT: usize = 8 * LINE;
+const HEAD: usize = 24;
+
+/// All of a short message lies in the slot, from behind its header on; its receiver reads the first line,
+/// and then knows how many more there are.
+#[test]
+fn a_short_message_goes_with_its_envelope() {
+    for bytes in [1, LINE - HEAD, LINE - HEAD + 1, SLOT - HEAD] {
+        let program = [vec![Isend(1, bytes), Wait], vec![Call::Recv(Some(0))]];
+        let run = bench("rcce").calls(&program, &RunOptions::default());
+        let more = (HEAD + bytes).div_ceil(LINE) as u64 - 1;
+        // As if the line were put later.
+        let whole = line(OWN_WRITE * more);
+        let took = taken(polled(0, ALONE, whole.there), more);
+        let told = polled(whole.sent, SECOND, took + THERE) + OWN_FLAG;
+        assert_eq!(run.after[0], [whole.sent, told], "{bytes} bytes");
+        assert_eq!(run.finish, [told, took + FLAG], "{bytes} bytes");
+        let start = took - READ * more;
+        assert_eq!(run.messages, [(0, 1, bytes as u64, [0, start, took])]);
+    }
+}
+
 #[test]
 fn a_message_is_an_envelope_a_wish_and_its_parts() {
-    // Of both cores there is a line for headers.
-    let room = room() - 2 * LINE;
-    for bytes in [1, 64, room, room + 1] {
+    // Of both cores there is a slot.
+    let room = room() - 2 * SLOT;
+    for bytes in [SLOT - HEAD + 1, 1000, room, room + 1] {
         let program = [vec![Isend(1, bytes), Wait], vec![Call::Recv(None)]];
         let run = bench("ircce").calls(&program, &RunOptions::default());
         let envelope = line(0);

@@ -4,6 +4,7 @@
 
 use corecast_chip::{Chip, System};
 use corecast_machine::Sharing;
+use corecast_machine_sim::part_bytes;
 use corecast_mpi_sim::head_bytes;
 use corecast_shm::PACKET_MAX;
 
@@ -24,13 +25,8 @@ pub(crate) fn has_broadcasts(chip: &Chip) -> bool {
 /// Bytes that a message may have which nobody has asked for, where so many cores send.
 fn room(chip: &Chip, cores: u32) -> usize {
     let bytes = match chip.system() {
-        // The sender's buffer, beside a line for every core.
-        System::Mpb { memory, rcce, .. } => {
-            let line = memory.line_bytes;
-            let lines = u64::from(cores) * line;
-            let payload = rcce.payload_bytes(cores, line);
-            payload.saturating_sub(lines)
-        }
+        // The sender's buffer, beside a slot for every core.
+        System::Mpb { memory, rcce, .. } => part_bytes(memory, rcce, cores),
         // One packet of data, which the receiver's queue can hold.
         System::Mesh { mesh, udn } => udn.packet_words * mesh.flit_bytes,
         // What the receiver's hardware reserves room for.
