@@ -37,14 +37,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             Collective::Bcast | Collective::Reduce | Collective::Allreduce => &WHOLE,
             _ => &BLOCKS,
         };
-        let element = ElementType::I32;
-        let study = Study::new(Plan {
+        let mut plan = Plan {
             machine: machine("mpi")?,
             ranks: vec![u64::from(ranks)],
             sizes: sizes.to_vec(),
-            element,
             ..Plan::new(ChipChoice::find(name, &[])?, collective)
-        })?;
+        };
+        if collective.is_reduction() {
+            plan.element = ElementType::I32;
+        }
+        let study = Study::new(plan)?;
         for &bytes in sizes {
             let shape = Shape {
                 collective,
