@@ -85,9 +85,10 @@ impl Rendezvous {
 
     /// Begins to send a message.
     pub fn start(&mut self, id: SendId, to: Rank, tag: Tag, payload: Payload, posted: Time) {
-        let (kind, gone) = match payload.len() {
-            bytes if bytes <= self.whole_max => (HeaderKind::Whole, bytes),
-            _ => (HeaderKind::Envelope, 0),
+        let (kind, gone) = if payload.len() <= self.whole_max {
+            (HeaderKind::Whole, payload.len())
+        } else {
+            (HeaderKind::Envelope, 0)
         };
         let header = Header::new(kind, id, tag, payload.len() as u64);
         let message = Outgoing {
@@ -171,9 +172,10 @@ impl Rendezvous {
         match header.kind {
             HeaderKind::Envelope | HeaderKind::Whole => {
                 let is_whole = header.kind == HeaderKind::Whole;
-                let arrived = match is_whole {
-                    true => Arrived::Whole(part.into()),
-                    false => Arrived::Envelope(header.bytes),
+                let arrived = if is_whole {
+                    Arrived::Whole(part.into())
+                } else {
+                    Arrived::Envelope(header.bytes)
                 };
                 self.arrived.insert(id, arrived);
                 self.news

@@ -26,8 +26,8 @@ const SCRATCH_BYTES: u64 = 4096;
 /// Bytes of a slot before what goes as a whole: a header, and when the message was posted.
 const HEAD_BYTES: usize = Header::BYTES + 8;
 
-/// Most lines of a slot. Longer messages hardly gain by going as a whole, and parts of long ones are
-/// the shorter for it.
+/// Most lines of a slot. It is a choice: of few cores more would fit, but parts of long payloads would be the
+/// shorter. It shows: on the SCC, with 2 ranks of MPI, 220 bytes take 7.4 us, and 221, in three exchanges, 14.9 us.
 const SLOT_LINES_MAX: usize = 8;
 
 /// Bytes of a slot where so many cores have buffers with so many bytes: as many whole lines as leave

@@ -29,7 +29,8 @@ use corecast_machine_sim::{Fidelity, SimMachine};
 
 /// Cases without `CORECAST_CASES`.
 const CASES: u64 = 1000;
-/// No case needs more. One of 10^11 had needed 5 million: 36 ranks in a row of 16 routers, with bytes as flits.
+/// No case needs more. Case 207860041830 needs more than 5 million: 36 ranks on a row of 16 routers, whose flits
+/// are bytes.
 const EVENTS_MAX: u64 = 50_000_000;
 
 /// Random numbers.
