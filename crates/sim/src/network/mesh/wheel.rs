@@ -1,50 +1,66 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A timing wheel: who has to act in which of the next cycles.
 
+/// Bits of a word.
+const BITS: u64 = 64;
+
 /// Buckets of one cycle each; a delay is less than their number.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
     buckets: Vec<Vec<u32>>,
+    /// A bit for every bucket with somebody in it.
+    occupied: Vec<u64>,
     mask: u64,
-    pending: u64,
 }
 
 impl Wheel {
     /// A wheel for delays of at most `delay_max` cycles.
     pub(super) fn new(delay_max: u32) -> Self {
-        let len = u64::from(delay_max + 1).next_power_of_two();
+        let words = (u64::from(delay_max) + 1)
+            .div_ceil(BITS)
+            .next_power_of_two();
         Self {
-            buckets: vec![Vec::new(); len as usize],
-            mask: len - 1,
-            pending: 0,
+            buckets: vec![Vec::new(); (words * BITS) as usize],
+            occupied: vec![0; words as usize],
+            mask: words * BITS - 1,
         }
     }
 
     #[inline]
     pub(super) fn push(&mut self, cycle: u64, agent: u32) {
-        self.buckets[(cycle & self.mask) as usize].push(agent);
-        self.pending += 1;
+        let bucket = cycle & self.mask;
+        self.buckets[bucket as usize].push(agent);
+        self.occupied[(bucket / BITS) as usize] |= 1 << (bucket % BITS);
     }
 
     /// Takes the agents of `cycle`, leaving an empty list whose memory is `spare`'s.
     pub(super) fn take(&mut self, cycle: u64, spare: Vec<u32>) -> Vec<u32> {
         debug_assert!(spare.is_empty());
-        let agents = std::mem::replace(&mut self.buckets[(cycle & self.mask) as usize], spare);
-        self.pending -= agents.len() as u64;
-        agents
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.pending == 0
+        let bucket = cycle & self.mask;
+        self.occupied[(bucket / BITS) as usize] &= !(1 << (bucket % BITS));
+        std::mem::replace(&mut self.buckets[bucket as usize], spare)
     }
 
     /// The first cycle from `from` on in which somebody acts.
+    #[inline]
     pub(super) fn next(&self, from: u64) -> Option<u64> {
-        if self.is_empty() {
-            return None;
+        let bucket = from & self.mask;
+        let (word, bit) = (bucket / BITS, bucket % BITS);
+        let first = self.occupied[word as usize] >> bit;
+        if first != 0 {
+            return Some(from + u64::from(first.trailing_zeros()));
         }
-        (from..=from + self.mask)
-            .find(|cycle| !self.buckets[(cycle & self.mask) as usize].is_empty())
+        // Around to the word in which the search began: of that the bits before `bit` are the last.
+        let words = self.occupied.len() as u64; // a power of two
+        let mut ahead = BITS - bit;
+        for further in 1..=words {
+            let bits = self.occupied[((word + further) & (words - 1)) as usize];
+            if bits != 0 {
+                return Some(from + ahead + u64::from(bits.trailing_zeros()));
+            }
+            ahead += BITS;
+        }
+        None
     }
 }
 
@@ -54,17 +70,21 @@ mod tests {
 
     #[test]
     fn the_next_cycle_is_found_wherever_the_wheel_stands() {
-        for from in [0, 1, 2, 7, 8, 100] {
-            let mut wheel = Wheel::new(7);
-            assert_eq!(wheel.next(from), None);
-            wheel.push(from + 7, 1);
-            wheel.push(from + 3, 2);
-            wheel.push(from + 3, 3);
-            assert_eq!(wheel.next(from), Some(from + 3));
-            assert_eq!(wheel.take(from + 3, Vec::new()), [2, 3]);
-            assert_eq!(wheel.next(from + 4), Some(from + 7));
-            assert_eq!(wheel.take(from + 7, Vec::new()), [1]);
-            assert!(wheel.is_empty());
+        for delay_max in [1, 7, 63, 64, 200] {
+            for from in 0..300 {
+                let mut wheel = Wheel::new(delay_max);
+                let (soon, last) = (from + u64::from(delay_max) / 2, from + u64::from(delay_max));
+                assert_eq!(wheel.next(from), None);
+                wheel.push(last, 1);
+                assert_eq!(wheel.next(from), Some(last));
+                wheel.push(soon, 2);
+                wheel.push(soon, 3);
+                assert_eq!(wheel.next(from), Some(soon));
+                assert_eq!(wheel.take(soon, Vec::new()), [2, 3]);
+                assert_eq!(wheel.next(soon + 1), Some(last));
+                assert_eq!(wheel.take(last, Vec::new()), [1]);
+                assert_eq!(wheel.next(soon), None);
+            }
         }
     }
 }

@@ -198,6 +198,7 @@ impl FlitMesh {
             let place = channel * self.capacity + u32::from(input.first);
             let packet = (self.places[place as usize] & FREE) as usize;
             down = self.outputs[index as usize].down + self.packets[packet].packet.queue;
+            self.packets[packet].has_way = !self.void_turns.is_empty();
         }
         input.state = State::Active;
         input.out_vc = vc as u8;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use corecast_core::Side;
 
+use super::convoy::CONVOY;
 use super::records::{Channel, Output, Source, State};
 use super::{
     AHEAD, Divisor, FlitMesh, LARGE, NEVER, NONE, Places, Switch, VCS_MAX, Wheel, all_of, claims,
@@ -96,7 +97,9 @@ impl FlitMesh {
             router.link_interval,
             Interval::MAX,
         ];
-        let delay_max = AHEAD as u32 + 2 * delays.into_iter().max().unwrap_or(0) + 2;
+        let has_convoys = vcs == 1 && has_queues;
+        let ahead_max = AHEAD + if has_convoys { CONVOY } else { 0 };
+        let delay_max = ahead_max as u32 + 2 * delays.into_iter().max().unwrap_or(0) + 2;
         Ok(Self {
             spec: *spec,
             ports,
@@ -146,6 +149,11 @@ impl FlitMesh {
             flits_ejected: 0,
             flit_hops: 0,
             turns: 0,
+            void_turns: match has_convoys {
+                true => vec![0; ejection as usize],
+                false => Vec::new(),
+            },
+            legs: Vec::new(),
             waits: None,
         })
     }

@@ -3,10 +3,33 @@
 
 use super::{
     AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
-    all_of, free_from, place_of, wrapped,
+    UnderWay, all_of, free_from, place_of, wrapped,
 };
 use crate::network::mesh::interval::Interval;
 use crate::network::mesh::spec::{SIDES, VcChoice};
+
+/// How far a core has written a packet.
+pub(super) struct Pen {
+    /// Flits that it has written.
+    pub(super) flit: u32,
+    /// The next one may be injected from this cycle on, and by which part of a cycle the core has it before.
+    pub(super) at: u64,
+    early: u32,
+}
+
+impl Pen {
+    /// Flits have been injected from cycle `start` on, one per cycle.
+    pub(super) fn wrote(&mut self, start: u64, flits: u32, interval: Interval) {
+        if start > self.at {
+            self.early = 0;
+        }
+        let pause = interval.parts() - self.early;
+        let cycles = pause.div_ceil(Interval::CYCLE);
+        self.early = cycles * Interval::CYCLE - pause;
+        self.at = start + u64::from(flits - 1) + u64::from(cycles);
+        self.flit += flits;
+    }
+}
 
 impl FlitMesh {
     /// The channel in which a core's next packet goes: the one that its receiver has, or the first
@@ -29,65 +52,68 @@ impl FlitMesh {
 
     /// Injects as much of the first packet of a core as has a place.
     pub(super) fn inject(&mut self, core: u32) {
-        let ahead = self.now + AHEAD;
         let source = &self.sources[core as usize];
-        let mut at = self.now.max(source.next_at);
-        let (packet, mut flit) = (source.queue[0], source.flit);
-        let mut early = match flit > 0 && at == source.next_at {
-            true => source.early,
-            false => 0,
+        let packet = source.queue[0];
+        let mut pen = Pen {
+            flit: source.flit,
+            at: self.now.max(source.next_at),
+            early: 0,
         };
-        let channel = if flit == 0 {
+        if pen.flit > 0 && pen.at == source.next_at {
+            pen.early = source.early;
+        }
+        let channel = if pen.flit == 0 {
             self.channel_for(core, packet)
         } else {
             source.channel
         };
-        let of = self.packets[packet as usize].packet;
-        let flits = of.flits;
+        let UnderWay {
+            packet: of,
+            has_way,
+            ..
+        } = self.packets[packet as usize];
+        let mut ahead = self.now + AHEAD;
+        if has_way && pen.flit > 0 && self.convoy(channel, (packet, &of), &mut pen) {
+            // What follows is the tail, or waits for room: neither is written before its time.
+            ahead = self.now;
+        }
         let is_exact = self.vcs > 1 && (self.ahead == 0 || of.reports_injection);
-        while flit < flits {
+        while pen.flit < of.flits {
             let place = self.places[self.next_place(channel)];
             if place & FREE != FREE {
-                self.wait_for_place(channel, self.waiter_of_core(core), at);
+                self.wait_for_place(channel, self.waiter_of_core(core), pen.at);
                 break;
             }
-            let start = at.max(place >> TIME_SHIFT);
-            if start > ahead || (start > self.now && (is_exact || flit == 0)) {
+            let start = pen.at.max(place >> TIME_SHIFT);
+            if start > ahead || (start > self.now && (is_exact || pen.flit == 0)) {
                 self.injections.push(start, core);
                 break;
             }
-            if flit == 0 {
+            if pen.flit == 0 {
                 self.packets[packet as usize].injected = start;
             }
             let end = match is_exact || !of.flit_interval.is_cycle() {
                 true => start,
                 false => ahead,
             };
-            let put = self.put(channel, packet, flits - flit, [start, end]);
-            flit += put;
-            if start > at {
-                early = 0;
-            }
-            let pause = of.flit_interval.parts() - early;
-            let cycles = pause.div_ceil(Interval::CYCLE);
-            early = cycles * Interval::CYCLE - pause;
-            at = start + u64::from(put - 1) + u64::from(cycles);
+            let put = self.put(channel, packet, of.flits - pen.flit, [start, end]);
+            pen.wrote(start, put, of.flit_interval);
         }
         let source = &mut self.sources[core as usize];
         source.channel = channel;
-        (source.next_at, source.early) = (at, early);
-        source.flit = flit;
-        if flit == flits {
+        (source.next_at, source.early) = (pen.at, pen.early);
+        source.flit = pen.flit;
+        if pen.flit == of.flits {
             source.queue.pop_front();
             source.flit = 0;
             if of.reports_injection {
-                self.injected.push((of.tag, at));
+                self.injected.push((of.tag, pen.at));
             }
             source.last_vc = (channel % self.vcs) as u8;
             if source.queue.is_empty() {
                 source.is_scheduled = false;
             } else {
-                self.injections.push(at, core);
+                self.injections.push(pen.at, core);
             }
         }
     }

@@ -24,7 +24,8 @@
 //!
 //! So every place says from which cycle on its flit can go, or a flit can take it, and a cycle may
 //! lie ahead: flits are moved before their time where nothing can change it any more. With one
-//! virtual channel that is everything a packet has in its buffer (`stream`). With several it is what
+//! virtual channel that is everything a packet has in its buffer (`stream`), and, once its head is in its
+//! core's queue, all of it but the tail (`convoy`). With several it is what
 //! nobody else can get in the way of (`claims`), and the rest goes one by one (`traverse`). Tests
 //! compare both with meshes that move nothing ahead.
 
@@ -32,6 +33,7 @@ mod allocate;
 mod bits;
 mod build;
 mod claims;
+mod convoy;
 mod cores;
 mod interface;
 mod look;
@@ -49,6 +51,7 @@ use super::links::used_links;
 use super::spec::{MeshSpec, SIDES};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};
+use convoy::Leg;
 pub use interface::{Delivery, Flit, Packet, QueueEvent};
 use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
 use records::{Channel, Output, Source, State, UnderWay, Way};
@@ -134,6 +137,9 @@ pub struct FlitMesh {
     flits_ejected: u64,
     flit_hops: u64,
     turns: u64,
+    /// Per channel turns in the wheel that are void; only where there are convoys: see `convoy`.
+    void_turns: Vec<u8>,
+    legs: Vec<Leg>,
     /// Who waits for whom, if it is recorded.
     waits: Option<Box<Waits>>,
 }
@@ -225,6 +231,7 @@ impl FlitMesh {
             packet,
             sent: self.now,
             injected: 0,
+            has_way: false,
         };
         let to = position(packet.dst);
         let last_port = SIDES + packet.dst % self.spec.grid.per_node;
@@ -378,6 +385,9 @@ impl FlitMesh {
             };
         };
         let (state, local) = (channel.state, u32::from(channel.local));
+        if self.is_void_turn(agent) {
+            return;
+        }
         // Compared one by one: a jump by a table is hard to foresee for the processor.
         if state == State::Routing || state == State::Turning {
             self.route(agent);
@@ -469,6 +479,7 @@ impl FlitMesh {
             packet: of,
             sent,
             injected,
+            ..
         } = self.packets[packet as usize];
         let Way { from, to, .. } = self.ways[packet as usize];
         let distance = |from: u16, to: u16, len: u32| {

@@ -64,6 +64,8 @@ pub(super) struct UnderWay {
     pub(super) packet: Packet,
     pub(super) sent: u64,
     pub(super) injected: u64,
+    /// Whether it has an output at every router up to its queue; only where there are convoys.
+    pub(super) has_way: bool,
 }
 
 /// What every router on its way needs to know of a packet, in a quarter of a line of the processor's
