@@ -20,6 +20,9 @@ use std::collections::VecDeque;
 /// Gaps that are left alone however few keys there are.
 const GAPS_MIN: usize = 32;
 
+/// Places that are looked at one by one.
+const NEAR: usize = 4;
+
 /// See the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Ascending<K, T> {
@@ -101,6 +104,22 @@ impl<K: Ord, T> Ascending<K, T> {
         self.row[self.find(key).ok()?].1.as_ref()
     }
 
+    /// Where a key stands that is likely to stand at `near` or soon behind it: so does the next one for who
+    /// goes through many in their order.
+    #[must_use]
+    pub fn place(&self, key: &K, near: usize) -> Option<usize> {
+        let some = near..self.row.len().min(near + NEAR);
+        let index = match some.is_empty() {
+            true => None,
+            false => self.row.range(some).position(|(at, _)| at == key),
+        };
+        let index = match index {
+            Some(behind) => near + behind,
+            None => self.find(key).ok()?,
+        };
+        self.row[index].1.is_some().then_some(index)
+    }
+
     /// The value of a key, to be changed.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut T> {
         let index = self.find(key).ok()?;
@@ -161,6 +180,11 @@ mod tests {
                     let any = below(3 * number + 3);
                     let known = map.range(any..).next().map_or(any, |(&key, _)| key);
                     assert_eq!(row.get(&known), map.get(&known), "seed {seed}");
+                    for near in [0, below(row.row.len() as u64 + 2) as usize] {
+                        let place = row.place(&any, near);
+                        let value = place.and_then(|place| row.row[place].1.as_ref());
+                        assert_eq!(value, map.get(&any), "seed {seed}");
+                    }
                     assert_eq!(row.get_mut(&any), map.get_mut(&any), "seed {seed}");
                     assert_eq!(row.remove(&known), map.remove(&known), "seed {seed}");
                     assert_eq!(row.remove(&known), None, "seed {seed}");

@@ -275,16 +275,20 @@ impl<C: Courier> Matched<C> {
         Ok(())
     }
 
-    /// Whether this is pending, or has ended and was not told.
-    fn check(&self, pending: &Pending) -> Result<(), RunError> {
-        let Pending(id) = pending;
-        match self.open.get(id).is_some() || self.done.contains_key(id) {
-            true => Ok(()),
-            false => Err(RunError::NotPending {
-                rank: self.courier.rank(),
-                call: self.call,
-            }),
+    /// Whether these are pending, or have ended and were not told.
+    fn check(&self, pending: &[Pending]) -> Result<(), RunError> {
+        let mut near = 0;
+        for Pending(id) in pending {
+            if let Some(place) = self.open.place(id, near) {
+                near = place + 1;
+            } else if !self.done.contains_key(id) {
+                return Err(RunError::NotPending {
+                    rank: self.courier.rank(),
+                    call: self.call,
+                });
+            }
         }
+        Ok(())
     }
 
     /// What the rank waits for, as a deadlock tells it.
@@ -395,7 +399,7 @@ impl<C: Courier> Endpoint for Matched<C> {
 
     async fn test(&mut self, pending: &Pending) -> Result<Option<Done>, RunError> {
         self.enter(None)?;
-        self.check(pending)?;
+        self.check(std::slice::from_ref(pending))?;
         if !self.done.contains_key(&pending.0) {
             self.courier.look().await?;
             self.settle().await?;
@@ -405,15 +409,15 @@ impl<C: Courier> Endpoint for Matched<C> {
 
     async fn wait_any(&mut self, pending: &[Pending]) -> Result<(usize, Done), RunError> {
         self.enter(None)?;
-        for one in pending {
-            self.check(one)?;
-        }
+        self.check(pending)?;
         loop {
             self.settle().await?;
-            for (index, Pending(id)) in pending.iter().enumerate() {
-                if let Some(done) = self.done.remove(id) {
-                    return Ok((index, done));
-                }
+            let has_ended = |Pending(id): &Pending| self.done.contains_key(id);
+            if !self.done.is_empty()
+                && let Some(index) = pending.iter().position(has_ended)
+                && let Some(done) = self.done.remove(&pending[index].0)
+            {
+                return Ok((index, done));
             }
             let first = pending.first();
             let wanted = first.and_then(|first| self.open.get(&first.0).copied());
@@ -426,7 +430,7 @@ impl<C: Courier> Endpoint for Matched<C> {
         self.enter(None)?;
         self.settle().await?;
         if let Some(first) = first {
-            self.check(first)?;
+            self.check(std::slice::from_ref(first))?;
             while self.done.is_empty() {
                 let wanted = self.open.get(&first.0).copied();
                 let blocked = self.blocked(wanted);

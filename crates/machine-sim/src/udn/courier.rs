@@ -22,7 +22,7 @@ use corecast_machine::{
 };
 
 use super::costs::Cut;
-use super::net::{ALL, CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
+use super::net::{CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use crate::ranks::SimCourier;
 
@@ -267,7 +267,7 @@ impl InTurns for UdnCourier {
     /// Reads what is next, waiting for it.
     async fn pause(&mut self, blocked: Blocked) -> Result<(), RunError> {
         match self.net.earliest(self.rank) {
-            Some(front) => self.read(front, ALL).await,
+            Some(front) => self.read(front, self.net.all).await,
             None => {
                 self.net.books.block_as(blocked);
                 self.net.listen(self.rank).await;
@@ -352,7 +352,7 @@ impl Courier for UdnCourier {
             .earliest(self.rank)
             .filter(|(_, portion)| self.net.time(portion.first) <= self.now())
         {
-            self.read(front, ALL).await;
+            self.read(front, self.net.all).await;
         }
         self.progress().await;
         Ok(())

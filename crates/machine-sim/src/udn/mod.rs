@@ -61,7 +61,7 @@ use steps::UdnSteps;
 /// Runs what `on` says on the cores of a mesh.
 pub(crate) fn run<'a, T: OnChip + 'a>(
     (mesh, udn, fidelity): (&Mesh, &Udn, Fidelity),
-    mut executor: Executor<'a>,
+    executor: Executor<'a>,
     on: T,
     ranks: u32,
     options: &RunOptions,
@@ -70,7 +70,21 @@ where
     T::Output: 'a,
 {
     let kernel = executor.kernel();
-    let net = Rc::new(Net::new(mesh, udn, fidelity, kernel, ranks, options));
+    let net = Net::new(mesh, udn, fidelity, kernel, ranks, options);
+    run_over(net, executor, on, ranks, options)
+}
+
+fn run_over<'a, T: OnChip + 'a>(
+    net: Net,
+    mut executor: Executor<'a>,
+    on: T,
+    ranks: u32,
+    options: &RunOptions,
+) -> Result<ProgramRun<T::Output>, RunError>
+where
+    T::Output: 'a,
+{
+    let net = Rc::new(net);
     executor.spawn_service(drive(Rc::clone(&net)));
     if options.background.is_some() {
         executor.spawn_service(disturb(Rc::clone(&net)));
@@ -86,4 +100,115 @@ where
     net.assert_conservation();
     run.holds = net.books.take_holds();
     Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_chip::{Chip, System};
+    use corecast_core::random::SplitMix64;
+    use corecast_core::{Rank, Time};
+    use corecast_machine::{
+        Activity, Cause, Done, Endpoint, LinkHold, MessageRecord, Program, ProgramRun, Source,
+        Span, TagFilter,
+    };
+
+    use super::*;
+    use crate::ranks::OnMessages;
+
+    const RANKS: u32 = 48;
+
+    /// Every rank sends a message of any length to each other one, so that queues run full, and takes what
+    /// comes: when each came, from whom and how long it was.
+    struct Mixed {
+        seed: u64,
+    }
+
+    impl Program for Mixed {
+        type Output = Vec<(Time, Rank, usize)>;
+
+        async fn run<E: Endpoint>(&self, endpoint: &mut E) -> Result<Self::Output, RunError> {
+            let me = endpoint.rank().0;
+            let mut mix = SplitMix64::new(self.seed << 8 | u64::from(me));
+            let mut pending = Vec::new();
+            for step in 1..RANKS {
+                let bytes = [4, 60, 200, 1500][(mix.next() % 4) as usize];
+                let to = Rank((me + step) % RANKS);
+                pending.push(endpoint.isend(to, step, vec![7; bytes].into()).await?);
+                if mix.next().is_multiple_of(4) {
+                    let cycles = mix.next() % 400;
+                    endpoint.compute(Time::from_ps(1429) * cycles).await?;
+                }
+            }
+            for _ in 1..RANKS {
+                pending.push(endpoint.irecv(Source::Any, TagFilter::Any).await?);
+            }
+            let mut log = Vec::new();
+            while !pending.is_empty() {
+                let (index, done) = endpoint.wait_any(&pending).await?;
+                drop(pending.swap_remove(index));
+                if let Done::Received(message) = done {
+                    log.push((endpoint.now(), message.from, message.payload.len()));
+                }
+            }
+            Ok(log)
+        }
+    }
+
+    type Run = ProgramRun<Vec<(Time, Rank, usize)>>;
+
+    /// Where the ranks' time went, with links instead of their numbers in the run's list.
+    fn spans(run: &Run) -> Vec<(Time, Time, Cause, Option<LinkHold>)> {
+        let spans = run.activity.iter().flat_map(Activity::spans);
+        let named = spans.map(|Span { cause, start, end }| match cause {
+            Cause::LinkBusy(hold) => {
+                let hold = run.holds[hold as usize].clone();
+                (start, end, Cause::LinkBusy(0), Some(hold))
+            }
+            cause => (start, end, cause, None),
+        });
+        named.collect()
+    }
+
+    /// In an order that two of one moment have, too.
+    fn messages(run: &Run) -> Vec<(Time, Rank, Rank, MessageRecord)> {
+        let messages = run.messages.iter();
+        let mut messages: Vec<_> = messages.map(|it| (it.end, it.from, it.to, *it)).collect();
+        messages.sort_by_key(|&(end, from, to, _)| (end, from, to));
+        messages
+    }
+
+    /// How much is known of words to come, and so is read in one go, is the simulation's affair: it changes
+    /// no time.
+    #[test]
+    fn words_are_read_in_one_go_when_they_would_be_one_by_one() {
+        // Software that takes no time is in the way of others all the time.
+        let names = ["tilepro64", "booksim-mesh"];
+        let chips = names.map(|name| Chip::builtin(name).expect("it is built in"));
+        let mut goes = 0;
+        for seed in 0..10 {
+            let System::Mesh { mesh, udn } = chips[seed as usize % 2].system() else {
+                panic!("it has queues");
+            };
+            let run = |all: u64| {
+                let options = RunOptions::default();
+                let executor = Executor::new(options.limits);
+                let kernel = executor.kernel();
+                let mut net = Net::new(mesh, udn, Fidelity::Flit, kernel, RANKS, &options);
+                net.all = all;
+                let program = Mixed { seed };
+                let on = OnMessages {
+                    program: &program,
+                    is_schedule: false,
+                };
+                run_over(net, executor, on, RANKS, &options).expect("it ends")
+            };
+            let (together, one_by_one) = (run(u64::MAX), run(1));
+            assert_eq!(together.outputs, one_by_one.outputs, "seed {seed}");
+            assert_eq!(together.finish, one_by_one.finish, "seed {seed}");
+            assert_eq!(spans(&together), spans(&one_by_one), "seed {seed}");
+            assert_eq!(messages(&together), messages(&one_by_one), "seed {seed}");
+            goes += one_by_one.events - together.events;
+        }
+        assert!(goes > 0);
+    }
 }

@@ -24,8 +24,6 @@ use crate::{Fidelity, mesh_spec};
 /// How many words a core reads in one go that writes a packet meanwhile: it looks behind each whether it may
 /// go on.
 pub(super) const FRONT: u64 = 1;
-/// And one that does nothing else: all that come without a pause.
-pub(super) const ALL: u64 = u64::MAX;
 /// Queue for data.
 pub(super) const DATA: u32 = 0;
 /// Tag of background traffic.
@@ -97,6 +95,9 @@ pub(crate) struct Net {
     pub(super) grid_of_mesh: Grid,
     period: Time,
     flit_interval: Interval,
+    /// How many words a core that does nothing else reads in one go, of those that come without a pause: all,
+    /// or fewer, which takes no other time.
+    pub(super) all: u64,
     /// Core of every rank, ascending if they are in order.
     core_of: Vec<u32>,
     pub(super) mesh: RefCell<Network>,
@@ -174,6 +175,7 @@ impl Net {
             seats: mesh.place(ranks),
             grid_of_mesh: mesh.grid,
             period,
+            all: u64::MAX,
             core_of: mesh.cores(ranks),
             mesh: RefCell::new(network),
             labels: RefCell::default(),
@@ -258,16 +260,22 @@ impl Net {
     /// (true), or that a queue of its core is full, if that was asked for.
     pub(super) async fn hear_injected(&self, rank: Rank) -> bool {
         let injected_at = &self.injected_at[rank.index()];
-        if injected_at.get().is_none() {
-            self.injected.wait(rank.index()).await;
-        }
-        let Some(time) = injected_at.take() else {
-            return false;
+        let is_over = || {
+            let is_over = injected_at
+                .get()
+                .is_some_and(|time| time <= self.kernel.now());
+            if is_over {
+                injected_at.set(None);
+            }
+            is_over
         };
-        if time > self.kernel.now() {
-            self.kernel.sleep_until(time).await;
+        if is_over() {
+            return true;
         }
-        true
+        // The mesh may have told it ahead, and the queue be full before.
+        let latest = injected_at.get().unwrap_or(Time::MAX);
+        self.injected.wait_until(rank.index(), latest).await;
+        is_over()
     }
 
     /// A queue of `rank` that is full and holds up words; if there is none, whoever waits for an
@@ -285,6 +293,9 @@ impl Net {
     }
 
     /// The queue of `rank` whose first words come earliest, and these.
+    ///
+    /// A core that has read a part of a packet finds the rest, if that has come without a pause: both queues
+    /// are behind one port of the mesh, so that nothing has come between.
     pub(super) fn earliest(&self, rank: Rank) -> Option<(u32, Portion)> {
         // Readies first: they are short, and let this core send.
         let fronts = [CONTROL, DATA].into_iter();
@@ -310,9 +321,18 @@ impl Net {
         let place = (self.core_of[rank.index()], queue);
         let extract = self.costs.extract;
         let start = self.kernel.now().max(self.time(portion.first));
+        // A word is begun in one cycle, and taken at the end of it or in the next one. Clocks are mostly such
+        // that nothing is left to divide.
+        let period = self.period.ps();
+        let parts = |time: Time| (time.ps() / period, time.ps() % period);
+        let (starts, extracts) = (parts(start), parts(extract));
         let cycles_of = |word: u64| {
-            let begin = start + extract * word;
-            begin.ps() / self.period.ps()..=self.cycle(begin)
+            let cycle = starts.0 + extracts.0 * word;
+            match starts.1 + extracts.1 * word {
+                0 => cycle..=cycle,
+                rest if rest < period => cycle..=cycle + 1,
+                rest => cycle + rest / period..=cycle + rest.div_ceil(period),
+            }
         };
         let (words, is_end) = self.touch(|mesh| mesh.take_many(place, &portion, most, cycles_of));
         let busy = extract * words;

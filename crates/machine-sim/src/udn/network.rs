@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use corecast_core::LinkUse;
 use corecast_sim::network::mesh::{
-    CYCLES_MAX, Flit, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
+    CYCLES_MAX, FlitMesh, LinkWait, MeshSpec, Packet, PacketMesh, QueueEvent, Queued,
 };
 
 use crate::Fidelity;
@@ -137,24 +137,13 @@ impl Network {
         most: u64,
         cycles_of: impl Fn(u64) -> RangeInclusive<u64>,
     ) -> (u64, bool) {
-        let Self::Flit(mesh) = self else {
-            self.take(core, queue);
-            return (portion.words, portion.is_end);
-        };
-        // The first may still be on its way.
-        let mut is_end = mesh.take(core, queue).is_tail;
-        let last = mesh.now() + mesh.take_ahead();
-        let mut words = 1;
-        while mesh.take_ahead() > 0 && !is_end && words < most {
-            let cycles = cycles_of(words);
-            let has_come = |flit: Flit| flit.arrival <= *cycles.start();
-            if *cycles.end() > last || !mesh.front(core, queue).is_some_and(has_come) {
-                break;
+        match self {
+            Self::Flit(mesh) => mesh.take_many((core, queue), most, cycles_of),
+            Self::Packet(mesh) => {
+                mesh.take(core, queue);
+                (portion.words, portion.is_end)
             }
-            is_end = mesh.take_at(core, queue, *cycles.end()).is_tail;
-            words += 1;
         }
-        (words, is_end)
     }
 
     pub(super) fn watch(&mut self, core: u32, queue: u32) {

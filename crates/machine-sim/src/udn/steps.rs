@@ -15,7 +15,7 @@ use corecast_machine::{
 
 use super::costs::Cut;
 use super::inbox::{Inbox, Inboxes, Packet};
-use super::net::{ALL, CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
+use super::net::{CONTROL, DATA, FRONT, Injection, Label, Net, PacketKind};
 use super::network::Portion;
 use super::static_net::InFlight;
 use crate::ranks::SimSteps;
@@ -91,7 +91,7 @@ impl UdnSteps {
                     Until::Packet(peer) | Until::ReadyOrPacket(_, peer) => (peer, Await::Recv),
                 };
                 match self.net.earliest(self.rank) {
-                    Some(front) => self.read(front, peer, ALL).await,
+                    Some(front) => self.read(front, peer, self.net.all).await,
                     None => {
                         let now = self.net.kernel.now();
                         self.net

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const READER: u32 = 4;
 const QUEUES: u32 = 2;
 
-/// When, from which core, into which queue, how many flits, and half cycles between them.
+/// When, from which core, into which queue, how many flits, and tenths of cycles between them.
 type Sent = (u64, u32, u32, u32, u64);
 
 /// How the reader reads: cycles for a word and between packets, and how many words in one go.
@@ -23,13 +23,13 @@ struct Pace {
 
 /// Moves the mesh to `cycle`, and sends on the way.
 fn advance(mesh: &mut FlitMesh, sent: &mut &[Sent], cycle: u64) {
-    while let Some((&(at, src, queue, flits, halves), rest)) = sent.split_first()
+    while let Some((&(at, src, queue, flits, tenths), rest)) = sent.split_first()
         && at <= cycle
     {
         mesh.run_until(at);
         mesh.send(Packet {
             queue,
-            flit_interval: Interval::of(halves, 2),
+            flit_interval: Interval::of(tenths, 10),
             reports_injection: true,
             tag: rest.len() as u64,
             ..Packet::new(src, READER, flits)
@@ -63,22 +63,9 @@ fn read(spec: &MeshSpec, sent: &[Sent], pace: Pace, has_convoys: bool) -> Vec<(u
             continue;
         };
         let start = now.max(flit.arrival);
-        let mut is_end = mesh.take(READER, queue).is_tail;
-        log.push((flit.packet.tag, start));
-        let last = mesh.now() + mesh.take_ahead();
-        let mut words = 1;
-        while words < most && !is_end {
-            let cycle = start + extract * words;
-            let has_come = mesh
-                .front(READER, queue)
-                .is_some_and(|flit| flit.arrival <= cycle);
-            if cycle > last || !has_come {
-                break;
-            }
-            is_end = mesh.take_at(READER, queue, cycle).is_tail;
-            log.push((flit.packet.tag, cycle));
-            words += 1;
-        }
+        let at = |word: u64| start + extract * word;
+        let (words, is_end) = mesh.take_many((READER, queue), most, |word| at(word)..=at(word));
+        log.extend((0..words).map(|word| (flit.packet.tag, at(word))));
         now = start + extract * words;
         if is_end {
             left -= 1;
@@ -106,7 +93,7 @@ fn read(spec: &MeshSpec, sent: &[Sent], pace: Pace, has_convoys: bool) -> Vec<(u
 }
 
 fn sends() -> impl Strategy<Value = Vec<Sent>> {
-    let packet = (0_u64..300, 0_u32..9, 0..QUEUES, 1_u32..130, 2_u64..6);
+    let packet = (0_u64..300, 0_u32..9, 0..QUEUES, 1_u32..130, 10_u64..30);
     prop::collection::vec(packet, 1..30).prop_map(|mut sent| {
         sent.retain(|&(_, src, ..)| src != READER);
         sent.sort_unstable();
@@ -167,7 +154,9 @@ proptest! {
     #[test]
     fn flits_in_convoys_come_when_they_would_one_by_one(
         sent in sends(), flits in 3_u32..200, router in router(), pace in paces(),
+        goes_on: bool,
     ) {
+        let pace = Pace { most: if goes_on { u64::MAX } else { 1 }, ..pace };
         let spec = spec(router, flits);
         prop_assert_eq!(read(&spec, &sent, pace, true), read(&spec, &sent, pace, false));
     }
@@ -189,9 +178,8 @@ fn some_words_are_taken_ahead() {
     mesh.send(Packet::new(0, READER, 20));
     mesh.run_until(40);
     let now = mesh.now();
-    for word in 0..20 {
-        mesh.take_at(READER, 0, now + word);
-    }
+    let taken = mesh.take_many((READER, 0), u64::MAX, |word| now + word..=now + word);
+    assert_eq!(taken, (20, true));
     assert_eq!(mesh.conservation(), Ok(20));
     let several = MeshSpec {
         router: RouterSpec::booksim(2, 4),
@@ -213,7 +201,10 @@ fn a_convoy_takes_few_turns() {
         if !has_convoys {
             mesh.without_convoys();
         }
-        mesh.send(Packet::new(0, 8, 150));
+        mesh.send(Packet {
+            reports_injection: true,
+            ..Packet::new(0, 8, 150)
+        });
         mesh.run_until(400);
         for _ in 0..150 {
             mesh.take(8, 0);

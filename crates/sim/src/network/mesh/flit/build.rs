@@ -154,6 +154,7 @@ impl FlitMesh {
                 false => Vec::new(),
             },
             legs: Vec::new(),
+            starts: VecDeque::new(),
             waits: None,
         })
     }

@@ -10,8 +10,9 @@
 
 use super::cores::Pen;
 use super::{
-    Channel, FREE, FlitMesh, NONE, Packet, State, TIME_SHIFT, free_from, place_of, retimed,
+    Channel, FREE, FlitMesh, NONE, Packet, State, TIME_SHIFT, free_from, place_of, retimed, wrapped,
 };
+use crate::network::mesh::interval::Interval;
 
 /// How far ahead of the clock flits reach their queue: long packets go in several convoys.
 pub(super) const CONVOY: u64 = 256;
@@ -38,6 +39,18 @@ struct Lane {
     capacity: u32,
     free: u32,
     last: u64,
+}
+
+impl Lane {
+    /// A flit has come, at this time.
+    fn passed(&mut self, time: u64) {
+        self.free = if self.free + 1 == self.capacity {
+            0
+        } else {
+            self.free + 1
+        };
+        self.last = time;
+    }
 }
 
 impl FlitMesh {
@@ -137,23 +150,91 @@ impl FlitMesh {
         lane: &mut Lane,
     ) -> u32 {
         let injection = u64::from(self.spec.router.injection);
-        let mut written = 0;
+        let may_flow = self.may_flow(packet.flit_interval, legs);
+        let (mut written, mut flowing) = (0, 0);
         while written < most && lane.last <= self.now + CONVOY {
+            if may_flow && flowing >= self.capacity {
+                written += self.flow((index, packet), pen, most - written, legs, lane);
+                flowing = 0;
+                continue;
+            }
             let place = self.places[(legs[0].base + legs[0].first) as usize];
             let start = pen.at.max(place >> TIME_SHIFT);
             pen.wrote(start, 1, packet.flit_interval);
-            self.go(place_of(index, false, start + injection), legs, lane);
+            let has_waited = self.go(place_of(index, false, start + injection), legs, lane);
+            flowing = if has_waited { 0 } else { flowing + 1 };
             written += 1;
         }
         written
     }
 
-    /// Moves a flit that is at the first of these routers into the queue.
+    /// Whether flits that have not waited are followed by others that do not, as far as the routers are
+    /// concerned: each finds its place free, and the link, at this interval.
+    fn may_flow(&self, interval: Interval, legs: &[Leg]) -> bool {
+        let router = &self.spec.router;
+        let cycles = u64::from(interval.parts() / Interval::CYCLE);
+        let between = legs.iter().rev().skip(1).map(|leg| leg.hop);
+        let longest = between.max().unwrap_or(0).max(router.injection.into());
+        cycles >= u64::from(router.link_interval)
+            && cycles * u64::from(self.capacity) >= longest + u64::from(router.credit)
+    }
+
+    /// Moves flits that wait nowhere, as long as the queue's places are free in time; returns how many. As
+    /// many as a buffer has places have not waited before.
+    fn flow(
+        &mut self,
+        (index, packet): (u32, &Packet),
+        pen: &mut Pen,
+        most: u32,
+        legs: &mut [Leg],
+        lane: &mut Lane,
+    ) -> u32 {
+        let router = &self.spec.router;
+        let (injection, credit) = (u64::from(router.injection), u64::from(router.credit));
+        let interval = u64::from(router.link_interval);
+        let to_last = injection + legs.iter().map(|leg| leg.hop).sum::<u64>();
+        let last_hop = legs.last().map_or(0, |leg| leg.hop);
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut written = 0;
+        while written < most && lane.last <= self.now + CONVOY {
+            let (start, place) = (pen.at, (lane.base + lane.free) as usize);
+            let arrival = start + to_last;
+            if self.places[place] >> TIME_SHIFT > arrival - last_hop {
+                break;
+            }
+            self.places[place] = place_of(index, false, arrival);
+            lane.passed(arrival);
+            pen.wrote(start, 1, packet.flit_interval);
+            if starts.len() == self.capacity as usize {
+                starts.pop_front();
+            }
+            starts.push_back(start);
+            written += 1;
+        }
+        // What they leave in the buffers: of as many as there are places.
+        let mut offset = injection;
+        for leg in legs {
+            leg.first = (leg.first + written) % self.capacity;
+            for (behind, start) in (1..).zip(starts.iter().rev()) {
+                let place = wrapped(leg.first + self.capacity - behind, self.capacity);
+                self.places[(leg.base + place) as usize] = free_from(start + offset + credit);
+            }
+            if let Some(last) = starts.back() {
+                leg.next_at = last + offset + interval;
+            }
+            offset += leg.hop;
+        }
+        starts.clear();
+        self.starts = starts;
+        written
+    }
+
+    /// Moves a flit that is at the first of these routers into the queue; whether it has waited anywhere.
     #[inline]
-    fn go(&mut self, flit: u64, legs: &mut [Leg], lane: &mut Lane) {
+    fn go(&mut self, flit: u64, legs: &mut [Leg], lane: &mut Lane) -> bool {
         let router = &self.spec.router;
         let (credit, interval) = (u64::from(router.credit), u64::from(router.link_interval));
-        let mut time = flit >> TIME_SHIFT;
+        let (mut time, mut has_waited) = (flit >> TIME_SHIFT, false);
         let mut rest = legs;
         while let Some((leg, behind)) = rest.split_first_mut() {
             let target = match behind.first() {
@@ -162,6 +243,7 @@ impl FlitMesh {
             };
             let free = self.places[target as usize] >> TIME_SHIFT;
             let leaves = leg.next_at.max(time).max(free);
+            has_waited |= leaves > time;
             self.places[(leg.base + leg.first) as usize] = free_from(leaves + credit);
             leg.next_at = leaves + interval;
             leg.first = if leg.first + 1 == self.capacity {
@@ -173,12 +255,8 @@ impl FlitMesh {
             rest = behind;
         }
         self.places[(lane.base + lane.free) as usize] = retimed(flit, time);
-        lane.free = if lane.free + 1 == lane.capacity {
-            0
-        } else {
-            lane.free + 1
-        };
-        lane.last = time;
+        lane.passed(time);
+        has_waited
     }
 
     /// Leaves the routers behind as they are when the last flit of the convoy has gone through.

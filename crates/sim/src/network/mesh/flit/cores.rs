@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The cores' side: injection, and what waits to be taken at ejection.
 
+use std::ops::RangeInclusive;
+
+use super::convoy::CONVOY;
 use super::{
     AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
     UnderWay, all_of, free_from, place_of, wrapped,
@@ -73,7 +76,9 @@ impl FlitMesh {
             ..
         } = self.packets[packet as usize];
         let mut ahead = self.now + AHEAD;
-        if has_way && pen.flit > 0 && self.convoy(channel, (packet, &of), &mut pen) {
+        // Of others' traffic links are counted to the end of a run: it does not go that far ahead.
+        let may_go = has_way && of.reports_injection && pen.flit > 0;
+        if may_go && self.convoy(channel, (packet, &of), &mut pen) {
             // What follows is the tail, or waits for room: neither is written before its time.
             ahead = self.now;
         }
@@ -190,47 +195,73 @@ impl FlitMesh {
     /// # Panics
     /// If there is none.
     pub fn take(&mut self, core: u32, queue: u32) -> Flit {
-        self.take_at(core, queue, self.now)
+        let flit = self.front(core, queue);
+        self.take_many((core, queue), 1, |_| unreachable!("it is the only one"));
+        flit.expect("a flit is there to be taken")
     }
 
-    /// How many cycles ahead of the current one [`FlitMesh::take_at`] may take flits: none with several
+    /// How many cycles ahead of the current one [`FlitMesh::take_many`] may take flits: none with several
     /// virtual channels. With one a packet whose first flit has come has the way into its core until its
     /// last one has, so that no other comes between.
     #[must_use]
     pub const fn take_ahead(&self) -> u64 {
-        if self.vcs == 1 { AHEAD } else { 0 }
+        if self.vcs == 1 { CONVOY } else { 0 }
     }
 
-    /// The same as [`FlitMesh::take`] in a cycle that may be to come, by [`FlitMesh::take_ahead`] at most.
+    /// The same for a core that reads on, up to `most` flits, as long as those of the packet come without a
+    /// pause, each within these cycles: it has come in the first of them, and is taken in the last, which
+    /// may be to come ([`FlitMesh::take_ahead`]). How many it takes, and whether the packet ends with them.
     ///
     /// # Panics
     /// If there is none.
-    pub fn take_at(&mut self, core: u32, queue: u32, cycle: u64) -> Flit {
-        debug_assert!((self.now..=self.now + self.take_ahead()).contains(&cycle));
-        let flit = self
-            .front(core, queue)
-            .expect("a flit is there to be taken");
+    pub fn take_many(
+        &mut self,
+        (core, queue): (u32, u32),
+        most: u64,
+        cycles_of: impl Fn(u64) -> RangeInclusive<u64>,
+    ) -> (u64, bool) {
         let channel = self.lane(core, queue);
-        let base = self.places_of(channel).0;
-        let taken = flit.arrival.max(cycle);
-        let usable = taken + u64::from(self.spec.router.credit);
-        let capacity = self.lane_capacity as u16;
+        let (base, capacity) = self.places_of(channel);
+        let last = self.now + self.take_ahead();
+        let most = if self.vcs == 1 { most } else { 1 };
+        let credit = u64::from(self.spec.router.credit);
+        let Channel { first, len, .. } = self.channels[channel as usize];
+        assert!(len > 0, "a flit is there to be taken");
+        let (mut first, mut words) = (u32::from(first), 0);
+        let mut ended = None;
+        let mut first_usable = 0;
+        while words < most && words < u64::from(len) && ended.is_none() {
+            let place = &mut self.places[(base + first) as usize];
+            let arrival = *place >> TIME_SHIFT;
+            let taken = if words == 0 {
+                arrival.max(self.now)
+            } else {
+                let cycles = cycles_of(words);
+                if *cycles.end() > last || arrival > *cycles.start() {
+                    break;
+                }
+                arrival.max(*cycles.end())
+            };
+            if *place & TAIL != 0 {
+                ended = Some(((*place & FREE) as u32, taken));
+            }
+            let usable = taken + credit;
+            *place = free_from(usable);
+            if words == 0 {
+                first_usable = usable;
+            }
+            first = if first + 1 == capacity { 0 } else { first + 1 };
+            words += 1;
+        }
         let lane = &mut self.channels[channel as usize];
-        let place = (base + u32::from(lane.first)) as usize;
-        let packet = (self.places[place] & FREE) as u32;
-        self.places[place] = free_from(usable);
-        lane.first = if lane.first + 1 == capacity {
-            0
-        } else {
-            lane.first + 1
-        };
-        lane.len -= 1;
-        self.wake_for_place(channel, usable);
-        self.flits_ejected += 1;
-        if flit.is_tail {
+        lane.first = first as u16;
+        lane.len -= words as u16;
+        self.wake_for_place(channel, first_usable);
+        self.flits_ejected += words;
+        if let Some((packet, taken)) = ended {
             self.deliver(packet, taken);
         }
-        flit
+        (words, ended.is_some())
     }
 
     /// Asks to be told by [`FlitMesh::take_arrivals`] when a flit comes into a core's empty queue.

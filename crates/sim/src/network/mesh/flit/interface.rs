@@ -16,7 +16,8 @@ pub struct Packet {
     pub flit_interval: Interval,
     /// Queue of the receiving core, where it has several.
     pub queue: u32,
-    /// Whether [`super::FlitMesh::take_injected`] reports when the tail was injected.
+    /// Whether [`super::FlitMesh::take_injected`] reports when the tail was injected. If nobody asks for that,
+    /// its flits are not moved far ahead of the clock.
     pub reports_injection: bool,
     /// Of the caller's choice; comes back with the delivery.
     pub tag: u64,

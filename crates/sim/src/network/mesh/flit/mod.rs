@@ -44,6 +44,8 @@ mod switch;
 mod traverse;
 mod waits;
 
+use std::collections::VecDeque;
+
 use corecast_core::{LinkUse, Side};
 
 use super::interval::Interval;
@@ -139,7 +141,9 @@ pub struct FlitMesh {
     turns: u64,
     /// Per channel turns in the wheel that are void; only where there are convoys: see `convoy`.
     void_turns: Vec<u8>,
+    /// The way of a convoy, and when the last of its flits were injected: memory for it.
     legs: Vec<Leg>,
+    starts: VecDeque<u64>,
     /// Who waits for whom, if it is recorded.
     waits: Option<Box<Waits>>,
 }
