@@ -161,7 +161,7 @@ mod tests {
         let spans = run.activity.iter().flat_map(Activity::spans);
         let named = spans.map(|Span { cause, start, end }| match cause {
             Cause::LinkBusy(hold) => {
-                let hold = run.holds[hold as usize].clone();
+                let hold = run.holds[hold as usize];
                 (start, end, Cause::LinkBusy(0), Some(hold))
             }
             cause => (start, end, cause, None),

@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 
 use corecast_core::Side;
 
-use super::convoy::CONVOY;
 use super::records::{Channel, Output, Source, State};
 use super::{
-    AHEAD, Divisor, FlitMesh, LARGE, NEVER, NONE, Places, Switch, VCS_MAX, Wheel, all_of, claims,
-    free_from,
+    AHEAD, CONVOY, Divisor, FlitMesh, LARGE, NEVER, NONE, Places, Switch, VCS_MAX, Wheel, all_of,
+    claims, free_from,
 };
 use crate::network::mesh::interval::Interval;
 use crate::network::mesh::spec::{Ejection, MeshError, MeshSpec, SIDES, VcChoice};

@@ -8,30 +8,15 @@
 //! has a place. What is moved is what [`FlitMesh::inject`] and [`FlitMesh::stream`] would move, in the same
 //! cycles, without a turn for every few flits and router. The tail goes alone, since others wait for it.
 
-use super::cores::Pen;
+use super::records::{Leg, Pen};
 use super::{
-    Channel, FREE, FlitMesh, NONE, Packet, State, TIME_SHIFT, free_from, place_of, retimed, wrapped,
+    CONVOY, Channel, FREE, FlitMesh, NONE, Packet, State, TIME_SHIFT, free_from, place_of, retimed,
+    wrapped,
 };
 use crate::network::mesh::interval::Interval;
 
-/// How far ahead of the clock flits reach their queue: long packets go in several convoys.
-pub(super) const CONVOY: u64 = 256;
 /// Fewer flits than these are no convoy.
 const FLITS_MIN: u32 = 4;
-
-/// A router on the way, while the convoy goes through it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Leg {
-    channel: u32,
-    /// First place of its buffer, and which of them the next flit leaves or comes to.
-    base: u32,
-    first: u32,
-    /// Flits that were there before.
-    held: u32,
-    next_at: u64,
-    /// Cycles to the next one.
-    hop: u64,
-}
 
 /// The queue at the end.
 struct Lane {

@@ -3,36 +3,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::convoy::CONVOY;
+use super::records::Pen;
 use super::{
-    AHEAD, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL, TIME_SHIFT,
-    UnderWay, all_of, free_from, place_of, wrapped,
+    AHEAD, CONVOY, Channel, FREE, Flit, FlitMesh, NONE, Output, QueueEvent, State, TAIL,
+    TIME_SHIFT, UnderWay, all_of, free_from, place_of, wrapped,
 };
-use crate::network::mesh::interval::Interval;
 use crate::network::mesh::spec::{SIDES, VcChoice};
-
-/// How far a core has written a packet.
-pub(super) struct Pen {
-    /// Flits that it has written.
-    pub(super) flit: u32,
-    /// The next one may be injected from this cycle on, and by which part of a cycle the core has it before.
-    pub(super) at: u64,
-    early: u32,
-}
-
-impl Pen {
-    /// Flits have been injected from cycle `start` on, one per cycle.
-    pub(super) fn wrote(&mut self, start: u64, flits: u32, interval: Interval) {
-        if start > self.at {
-            self.early = 0;
-        }
-        let pause = interval.parts() - self.early;
-        let cycles = pause.div_ceil(Interval::CYCLE);
-        self.early = cycles * Interval::CYCLE - pause;
-        self.at = start + u64::from(flits - 1) + u64::from(cycles);
-        self.flit += flits;
-    }
-}
 
 impl FlitMesh {
     /// The channel in which a core's next packet goes: the one that its receiver has, or the first

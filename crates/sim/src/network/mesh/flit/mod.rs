@@ -53,10 +53,9 @@ use super::links::used_links;
 use super::spec::{MeshSpec, SIDES};
 use super::wheel::Wheel;
 use bits::{Divisor, first_from, for_each_bit, is_before};
-use convoy::Leg;
 pub use interface::{Delivery, Flit, Packet, QueueEvent};
 use places::{FREE, Places, TAIL, TIME_SHIFT, free_from, place_of, retimed, wrapped};
-use records::{Channel, Output, Source, State, UnderWay, Way};
+use records::{Channel, Leg, Output, Source, State, UnderWay, Way};
 use switch::Switch;
 pub use waits::LinkWait;
 use waits::Waits;
@@ -69,6 +68,9 @@ const VCS_MAX: usize = 16;
 pub const CYCLES_MAX: u64 = (1 << (63 - TIME_SHIFT)) - 1;
 /// How far a flit may be moved ahead of the clock where its times are known: about a buffer.
 const AHEAD: u64 = 64;
+/// How far ahead of the clock flits of a convoy reach their queue, and are taken from there: long packets go in
+/// several.
+const CONVOY: u64 = 256;
 /// Meshes with more channels than this, of about 100 bytes each, do not fit into the processor's
 /// cache: what is needed next is read all at once, because the processor can wait for several places
 /// of its memory together.

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Packet, VCS_MAX};
+use crate::network::mesh::interval::Interval;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -120,4 +121,41 @@ pub(super) struct Output {
     pub(super) vcs_first: [u8; VCS_MAX],
     /// Input port that is offered the switch first.
     pub(super) input_first: u8,
+}
+
+/// How far a core has written a packet.
+pub(super) struct Pen {
+    /// Flits that it has written.
+    pub(super) flit: u32,
+    /// The next one may be injected from this cycle on, and by which part of a cycle the core has it before.
+    pub(super) at: u64,
+    pub(super) early: u32,
+}
+
+impl Pen {
+    /// Flits have been injected from cycle `start` on, one per cycle.
+    pub(super) fn wrote(&mut self, start: u64, flits: u32, interval: Interval) {
+        if start > self.at {
+            self.early = 0;
+        }
+        let pause = interval.parts() - self.early;
+        let cycles = pause.div_ceil(Interval::CYCLE);
+        self.early = cycles * Interval::CYCLE - pause;
+        self.at = start + u64::from(flits - 1) + u64::from(cycles);
+        self.flit += flits;
+    }
+}
+
+/// A router on the way, while the convoy goes through it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leg {
+    pub(super) channel: u32,
+    /// First place of its buffer, and which of them the next flit leaves or comes to.
+    pub(super) base: u32,
+    pub(super) first: u32,
+    /// Flits that were there before.
+    pub(super) held: u32,
+    pub(super) next_at: u64,
+    /// Cycles to the next one.
+    pub(super) hop: u64,
 }
