@@ -37,7 +37,14 @@ impl Wheel {
     pub(super) fn take(&mut self, cycle: u64, spare: Vec<u32>) -> Vec<u32> {
         debug_assert!(spare.is_empty());
         let bucket = cycle & self.mask;
-        self.occupied[(bucket / BITS) as usize] &= !(1 << (bucket % BITS));
+        let (bits, bit) = (
+            &mut self.occupied[(bucket / BITS) as usize],
+            1 << (bucket % BITS),
+        );
+        if *bits & bit == 0 {
+            return spare;
+        }
+        *bits &= !bit;
         std::mem::replace(&mut self.buckets[bucket as usize], spare)
     }
 
