@@ -55,7 +55,7 @@ fn assert_equal(spec: &MeshSpec, packets: &[(u64, Packet)], step: u64) {
     assert!(waits.iter().all(|wait| wait.from < wait.until), "{spec:?}");
 }
 
-fn router() -> impl Strategy<Value = RouterSpec> {
+pub(crate) fn router() -> impl Strategy<Value = RouterSpec> {
     let buffer = (1_u32..=8, 2_u32..=6);
     let cycles = (0_u32..=2, 0_u32..=2, 1_u32..=3, 0_u32..=2, 0_u32..=2);
     let ends = (

@@ -6,6 +6,8 @@ use corecast_core::Grid;
 use corecast_sim::network::mesh::{Ejection, FlitMesh, Interval, MeshSpec, Packet, RouterSpec};
 use proptest::prelude::*;
 
+use crate::ahead::router as any_router;
+
 /// The core in the middle reads.
 const READER: u32 = 4;
 const QUEUES: u32 = 2;
@@ -120,20 +122,7 @@ fn spec(router: RouterSpec, flits: u32) -> MeshSpec {
 
 /// Routers as slow and as fast as they come, with one virtual channel.
 fn router() -> impl Strategy<Value = RouterSpec> {
-    let cycles = (0_u32..=2, 0_u32..=2, 1_u32..=3, 0_u32..=2, 0_u32..=2);
-    let ends = (1_u32..=4, 1_u32..=3, 1_u32..=4, 1_u32..=2);
-    (1_u32..8, cycles, ends).prop_map(|(buffer, cycles, ends)| RouterSpec {
-        routing: cycles.0,
-        vc_allocation: cycles.1,
-        switch: cycles.2,
-        link: cycles.3,
-        turn: cycles.4,
-        credit: ends.0,
-        injection: ends.1,
-        ejection: ends.2,
-        link_interval: ends.3,
-        ..RouterSpec::booksim(1, buffer)
-    })
+    any_router().prop_map(|router| RouterSpec { vcs: 1, ..router })
 }
 
 proptest! {
