@@ -5,18 +5,33 @@
 //! time: it sends what the collective sends, and waits for what comes. Models a rank with a core of its
 //! own.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use corecast_core::Rank;
 use corecast_machine::{Endpoint, RunError};
 use corecast_mpi::collective::carried::{Carried, Pace};
-use corecast_shm::Errand;
+use corecast_shm::{Desk, Errand};
 
 use crate::mail::{Mail, Packet};
 
 /// That of one rank; what it has come to is there when the run has ended early, too.
 #[derive(Default, Debug)]
 pub(crate) struct Aboard(Mutex<Option<Carried>>);
+
+/// Where the bytes of a collective lie that is aboard.
+pub(crate) trait Image {
+    /// Runs this with them.
+    fn with<T>(&self, work: impl FnOnce(&mut [u8]) -> T) -> T;
+}
+
+/// That of a rank at a desk.
+impl Image for (&Desk<'_>, u32) {
+    fn with<T>(&self, work: impl FnOnce(&mut [u8]) -> T) -> T {
+        let (desk, rank) = *self;
+        desk.with_image(rank, work)
+    }
+}
 
 /// What a collective sends before it waits again.
 type Sends = Vec<(u32, (u64, u64), Vec<u8>)>;
@@ -42,16 +57,20 @@ impl Aboard {
         mail: &mut Mail,
         rank: u32,
         bytes: &[u8],
+        image: impl Image,
     ) -> Result<(), RunError> {
-        *self.lock() = Some(Carried::read(bytes).ok_or_else(|| RunError::RankFailed {
+        let image_bytes = image.with(|image| image.len());
+        let is_whole = |carried: &Carried| carried.image as usize <= image_bytes;
+        let carried = Carried::read(bytes).filter(is_whole);
+        *self.lock() = Some(carried.ok_or_else(|| RunError::RankFailed {
             rank: Rank(rank),
             reason: "its process has given away what is no collective".to_owned(),
             help: String::new(),
         })?);
         let mut sends = Sends::new();
-        let mut others = Vec::new();
+        let mut others = VecDeque::new();
         loop {
-            let pace = self.advance(&mut sends);
+            let pace = self.advance(&image, &mut sends);
             for (to, head, body) in sends.drain(..) {
                 let send = Errand::Send {
                     to,
@@ -67,39 +86,45 @@ impl Aboard {
             while mail.inbox(rank).is_empty() {
                 mail.next(endpoint).await?;
             }
-            let packets = mail.inbox(rank).drain(..);
-            if !self.arrive(packets, &mut others) {
+            if !self.arrive(&image, mail.inbox(rank), &mut others) {
                 break;
             }
         }
-        mail.inbox(rank).extend(others);
+        // They came before what is in the inbox.
+        let inbox = mail.inbox(rank);
+        others.append(inbox);
+        *inbox = others;
         Ok(())
     }
 
-    fn advance(&self, sends: &mut Sends) -> Pace {
+    fn advance(&self, image: &impl Image, sends: &mut Sends) -> Pace {
         let mut carried = self.lock();
         let carried = carried.as_mut().expect("it is aboard");
-        carried.advance(&mut |to, head, body| sends.push((to, head, body.to_vec())))
+        let mut send = |to, head, body: &[u8]| sends.push((to, head, body.to_vec()));
+        image.with(|image| carried.advance(image, &mut send))
     }
 
-    /// Takes what is the collective's; whether it holds the others.
-    fn arrive(&self, packets: impl Iterator<Item = Packet>, others: &mut Vec<Packet>) -> bool {
+    /// Takes what is the collective's, and keeps the others; `false`, and nothing is taken, if something has
+    /// come that it does not hold.
+    fn arrive(
+        &self,
+        image: &impl Image,
+        inbox: &mut VecDeque<Packet>,
+        others: &mut VecDeque<Packet>,
+    ) -> bool {
         let mut carried = self.lock();
         let carried = carried.as_mut().expect("it is aboard");
-        let (mut holds, mut has_room) = (true, true);
-        for packet in packets {
-            let (from, head, body) = packet.parts();
-            let is_own = carried.is_own(head);
-            // None of its own overtakes one that there was no room for.
-            has_room &= !is_own || carried.has_room(from, body);
-            if is_own && has_room {
-                carried.arrive(from, body);
-            } else {
-                holds &= !is_own && Carried::holds(head);
-                others.push(packet);
-            }
+        if !carried.holds(inbox.iter().map(Packet::parts)) {
+            return false;
         }
-        holds
+        image.with(|image| {
+            let is_others = |packet: &Packet| {
+                let (from, head, body) = packet.parts();
+                !carried.arrive(image, from, head, body)
+            };
+            others.extend(inbox.drain(..).filter(is_others));
+        });
+        true
     }
 }
 
@@ -111,6 +136,12 @@ mod tests {
     use corecast_mpi::collective::carried::{EARLY_MAX, Part, Task};
 
     use super::*;
+
+    impl Image for &Mutex<Vec<u8>> {
+        fn with<T>(&self, work: impl FnOnce(&mut [u8]) -> T) -> T {
+            work(&mut self.lock().unwrap())
+        }
+    }
 
     /// Rank 1 sends rank 0 messages of a collective before rank 2 does, which rank 0 waits for, and one of
     /// something else.
@@ -157,12 +188,13 @@ mod tests {
                         context: OWN.0,
                         tag: OWN.1,
                         tasks: first.into_iter().chain(receives).collect(),
-                        image: vec![0xff; 4 + 3 * self.bytes],
+                        image: 4 + 3 * bytes,
                         ..Carried::default()
                     };
                     let aboard = Aboard::default();
+                    let image = Mutex::new(vec![0xff; 4 + 3 * self.bytes]);
                     aboard
-                        .carry_on(endpoint, &mut mail, rank, &carried.write())
+                        .carry_on(endpoint, &mut mail, rank, &carried.write(), &image)
                         .await?;
                     let back = aboard.take().and_then(|bytes| Carried::read(&bytes));
                     let back = back.expect("it was aboard");

@@ -136,7 +136,9 @@ impl<'a> MpiRanks<'a> {
                 served = match item.errand {
                     Errand::Carry(carried) => {
                         let aboard = &self.aboard[rank as usize];
-                        aboard.carry_on(endpoint, mail, rank, carried).await?;
+                        let image = (&self.desk, rank);
+                        let done = aboard.carry_on(endpoint, mail, rank, carried, image);
+                        done.await?;
                         Served::Done
                     }
                     errand => mail.serve(endpoint, rank, errand).await?,

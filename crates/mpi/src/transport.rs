@@ -323,11 +323,20 @@ pub trait Broadcaster {
     fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]);
 }
 
-/// Who carries collectives of short messages on while a rank's process sleeps
+/// Who carries collectives on while a rank's process sleeps
 /// ([`Carried`](crate::collective::carried::Carried)).
 pub trait Carrier {
-    /// Most bytes of one.
+    /// Most bytes of one, without its image.
     fn bytes_max(&self) -> usize;
+
+    /// Where its image lies, for this rank as long as it is not away.
+    fn image(&mut self) -> &mut [u8];
+
+    /// Makes room for one; `false` if packets have come that are to be taken first.
+    ///
+    /// # Errors
+    /// As [`Transport::idle`].
+    fn make_room(&mut self) -> Result<bool>;
 
     /// Gives one away, and waits until it is given back: complete, or as far as it came when something came
     /// for this rank that it does not hold. That comes as packets then.

@@ -19,8 +19,8 @@ use crate::job::{FirstPage, Member};
 use crate::layout::Layout;
 use crate::leave::leave;
 use crate::mailbox::{
-    AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Errand, Item, Mailbox, PACKET_MAX, Terms,
-    broadcast_body, write_counts,
+    AREA_BYTES, AREAS_OFFSET, Broadcasts, Compute, Errand, IMAGE_BYTES, IMAGE_OFFSET, Item,
+    Mailbox, PACKET_MAX, Terms, broadcast_body, write_counts,
 };
 use crate::map::Map;
 use crate::shelf::SharedShelf;
@@ -250,6 +250,9 @@ impl ClockedPort {
 /// Bytes of an item that asks, with all that it may say.
 const ASKING_BYTES: usize = 16 << 10;
 
+/// Bytes of a collective that is given away, without its image.
+const CARRIED_BYTES: usize = 32 << 10;
+
 /// Hands each packet of an answer to `take`.
 fn each_packet(mut bytes: &[u8], mut take: impl FnMut(u32, Head, &[u8])) {
     while let Some((item, rest)) = Item::read(bytes) {
@@ -384,7 +387,21 @@ impl Transport for ClockedPort {
 
 impl Carrier for ClockedPort {
     fn bytes_max(&self) -> usize {
-        ASKING_BYTES / 2
+        CARRIED_BYTES
+    }
+
+    fn image(&mut self) -> &mut [u8] {
+        let offset = self.layout.mailbox(self.rank) + IMAGE_OFFSET;
+        let address = self.map.address(offset, IMAGE_BYTES);
+        // SAFETY: it lies there, and it is this rank's turn: nobody else touches it.
+        unsafe { std::slice::from_raw_parts_mut(address, IMAGE_BYTES) }
+    }
+
+    fn make_room(&mut self) -> Result<bool> {
+        if self.written + CARRIED_BYTES + ASKING_BYTES > AREA_BYTES {
+            self.ask(Errand::Now)?;
+        }
+        Ok(self.kept.is_empty() && self.unread.is_empty())
     }
 
     fn carry(&mut self, carried: &[u8], give_back: &mut dyn FnMut(&[u8])) -> Result<()> {

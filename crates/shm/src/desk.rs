@@ -4,11 +4,16 @@
 //! The ranks are processes; the simulator does what they ask for, one after the other, and answers.
 //! Whoever asks waits for the answer, so that one of all these processes runs at any moment.
 
+use std::sync::{Mutex, PoisonError};
+
 use corecast_mpi::transport::Head;
 
 use crate::job::FirstPage;
 use crate::layout::Layout;
-use crate::mailbox::{AREA_BYTES, AREAS_OFFSET, Errand, Item, Mailbox, counts, packet_bytes};
+use crate::mailbox::{
+    AREA_BYTES, AREAS_OFFSET, Errand, IMAGE_BYTES, IMAGE_OFFSET, Item, Mailbox, counts,
+    packet_bytes,
+};
 use crate::map::Map;
 
 /// All must end: a rank has died, or somebody said so.
@@ -20,11 +25,17 @@ pub struct Over;
 pub struct Desk<'a> {
     map: &'a Map,
     layout: Layout,
+    /// Who has it is the one that uses an image.
+    images: Mutex<()>,
 }
 
 impl<'a> Desk<'a> {
     pub(crate) fn new(map: &'a Map, layout: Layout) -> Self {
-        Self { map, layout }
+        Self {
+            map,
+            layout,
+            images: Mutex::default(),
+        }
     }
 
     /// Number of ranks.
@@ -47,7 +58,7 @@ impl<'a> Desk<'a> {
     pub fn items(&self, rank: u32) -> Result<impl Iterator<Item = Item<'_>>, Over> {
         let bytes = self.mailbox(rank).await_items(|| self.job().must_end());
         let bytes = bytes.ok_or(Over)?;
-        let address = self.area(rank, AREAS_OFFSET);
+        let address = self.area(rank, AREAS_OFFSET, AREA_BYTES);
         // SAFETY: the area lies there, and it is the simulator's turn: nobody writes.
         let mut rest = unsafe { std::slice::from_raw_parts(address, bytes) };
         Ok(std::iter::from_fn(move || {
@@ -129,14 +140,22 @@ impl<'a> Desk<'a> {
     /// The packets of a rank, in the simulator's turn.
     #[allow(clippy::mut_from_ref, reason = "the turn is what keeps others away")]
     fn packets(&self, rank: u32) -> &mut [u8] {
-        let address = self.area(rank, AREAS_OFFSET + AREA_BYTES);
+        let address = self.area(rank, AREAS_OFFSET + AREA_BYTES, AREA_BYTES);
         // SAFETY: the area lies there, and it is the simulator's turn: nobody reads.
         unsafe { std::slice::from_raw_parts_mut(address, AREA_BYTES) }
     }
 
-    fn area(&self, rank: u32, offset: usize) -> *mut u8 {
+    /// Runs this with the bytes of a collective that a rank has given away, and that is not given back.
+    pub fn with_image<T>(&self, rank: u32, work: impl FnOnce(&mut [u8]) -> T) -> T {
+        let _alone = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = self.area(rank, IMAGE_OFFSET, IMAGE_BYTES);
+        // SAFETY: it lies there, it is the simulator's turn, and nobody else of the simulator has one.
+        work(unsafe { std::slice::from_raw_parts_mut(address, IMAGE_BYTES) })
+    }
+
+    fn area(&self, rank: u32, offset: usize, bytes: usize) -> *mut u8 {
         let mailbox = self.layout.mailbox(rank);
-        self.map.address(mailbox + offset, AREA_BYTES)
+        self.map.address(mailbox + offset, bytes)
     }
 }
 

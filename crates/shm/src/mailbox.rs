@@ -6,7 +6,7 @@
 //! the turn back. Whoever has no turn touches nothing but the word that says so, and sleeps on it.
 //!
 //! ```text
-//! | whose turn, lengths, time | items of the rank ........ | packets for the rank ........ |
+//! | whose turn, lengths, time | items of the rank ..... | packets for the rank ..... | image ..... |
 //! ```
 #![forbid(unsafe_code)]
 
@@ -23,8 +23,12 @@ pub const AREA_BYTES: usize = 128 << 10;
 /// Where the first of them begins: in the same page as the words before it, and not in another one that a
 /// rank would have to be told of anew at each of its turns.
 pub const AREAS_OFFSET: usize = 128;
+/// Where bytes of a collective lie that the simulator carries on ([`Errand::Carry`]).
+pub const IMAGE_OFFSET: usize = (AREAS_OFFSET + 2 * AREA_BYTES).next_multiple_of(4096);
+/// How many at most.
+pub const IMAGE_BYTES: usize = 512 << 10;
 /// Bytes of a mailbox.
-pub const MAILBOX_BYTES: usize = (AREAS_OFFSET + 2 * AREA_BYTES).next_multiple_of(4096);
+pub const MAILBOX_BYTES: usize = IMAGE_OFFSET + IMAGE_BYTES;
 
 /// What the time between two calls of the program counts as.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -199,7 +203,7 @@ pub enum Errand<'a> {
         body: &'a [u8],
     },
     /// What is left of a collective ([`Carried`](corecast_mpi::collective::carried::Carried)) is to be
-    /// carried on as if it sent and waited. Answered with one of these, complete or as far as it came
+    /// carried on as if it sent and waited; its bytes lie in the image. Answered with one of these, complete or as far as it came
     /// when something came that it does not hold.
     Carry(&'a [u8]),
     /// What it waits for, as it was asked ([`Wanted`](corecast_mpi::transport::Wanted)s as text).

@@ -63,6 +63,33 @@ static void storm(int rounds) {
   if (me == 0) printf("%ld\n%lx at %.12f\n", sum, order, MPI_Wtime());
 }
 
+/* Collectives of messages that wait until they are asked for, at ranks that are late; how much was wrong. */
+static int longer(int round) {
+  enum { EACH = 2000, SUM = 5000 };
+  static int all[64 * EACH], other[64 * EACH], given[SUM], sum[SUM];
+  int wrong = 0, root = (round + 1) % ranks, counts[64], starts[64];
+  for (int i = 0; i < ranks * EACH; i++) all[i] = 1000 * me + i / EACH;
+  MPI_Alltoall(all, EACH, MPI_INT, other, EACH, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks * EACH; i++) wrong += other[i] != 1000 * (i / EACH) + me;
+  MPI_Pcontrol(5000 * ((me * 5 + round) % 4));
+  for (int i = 0; i < SUM; i++) given[i] = me + i;
+  MPI_Allreduce(given, sum, SUM, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < SUM; i++) wrong += sum[i] != ranks * (ranks - 1) / 2 + ranks * i;
+  // Of some ranks nothing, of some little, of some much.
+  for (int i = 0, start = 0; i < ranks; start += counts[i++]) {
+    counts[i] = (i + round) % 3 * 900 + (i + round) % 2 * 10;
+    starts[i] = start;
+  }
+  MPI_Allgatherv(given, counts[me], MPI_INT, other, counts, starts, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < ranks; i++)
+    for (int j = 0; j < counts[i]; j++) wrong += other[starts[i] + j] != i + j;
+  MPI_Bcast(given, SUM, MPI_INT, root, MPI_COMM_WORLD);
+  wrong += given[SUM - 1] != root + SUM - 1;
+  MPI_Gather(given, EACH, MPI_INT, other, EACH, MPI_INT, root, MPI_COMM_WORLD);
+  for (int i = 0; me == root && i < ranks * EACH; i++) wrong += other[i] != root + i % EACH;
+  return wrong;
+}
+
 /* Collectives beside which other things go on: long messages that wait until they are asked for, a collective
    that has begun, messages that come early, a window, ranks that are late. Rank 0 prints how much was wrong,
    and then how long it took. */
@@ -117,21 +144,22 @@ static void beside(int rounds) {
     if (has_begun) MPI_Wait(&requests[2], MPI_STATUS_IGNORE), wrong += most != ranks;
     MPI_Barrier(MPI_COMM_WORLD);
     if (has_window) MPI_Win_free(&win);
+    wrong += longer(round);
   }
   MPI_Type_free(&column);
   MPI_Reduce(me ? &wrong : MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (me == 0) printf("%d\n%.12f\n", wrong, MPI_Wtime());
 }
 
-/* A sum of which the last rank gives more than the others, and one without it. */
-static void unlike(void) {
-  int given[2] = {1, 1}, sum[2];
-  MPI_Allreduce(given, sum, me == ranks - 1 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+/* A sum of so many elements of which the last rank gives more than the others, and one without it. */
+static void unlike(int count) {
+  static int given[9000], sum[9000];
+  MPI_Allreduce(given, sum, me == ranks - 1 ? count + 1 : count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void alone(void) {
-  int one = 1, sum;
-  if (me < ranks - 1) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+static void alone(int count) {
+  static int given[9000], sum[9000];
+  if (me < ranks - 1) MPI_Allreduce(given, sum, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   take(0, 9, MPI_COMM_WORLD);
 }
 
@@ -426,8 +454,8 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "beside")) beside(number);
-  if (!strcmp(check, "unlike")) unlike();
-  if (!strcmp(check, "alone")) alone();
+  if (!strcmp(check, "unlike")) unlike(number);
+  if (!strcmp(check, "alone")) alone(number);
   if (!strcmp(check, "looks")) looks();
   if (!strcmp(check, "watches")) watches();
   if (!strcmp(check, "windows")) windows(number);

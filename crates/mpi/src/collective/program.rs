@@ -10,6 +10,10 @@
 //! them out over somebody else's MPI.
 #![forbid(unsafe_code)]
 
+use std::ops::Range;
+
+use super::ranges::Ranges;
+
 /// Where bytes lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
@@ -125,6 +129,18 @@ impl Act {
             Self::Copy { from, into } => [from, into],
         }
     }
+
+    /// The ranges that it reads, and the one that it writes. A broadcast does both.
+    fn reads_and_writes(&self) -> ([Span; 2], Span) {
+        match *self {
+            Self::Send { span, .. } => ([span, Span::NONE], Span::NONE),
+            Self::Recv { span, .. } => ([Span::NONE; 2], span),
+            Self::Broadcast { span, .. } => ([span, Span::NONE], span),
+            Self::Wait { .. } => ([Span::NONE; 2], Span::NONE),
+            Self::Combine { left, into } => ([left, into], into),
+            Self::Copy { from, into } => ([from, Span::NONE], into),
+        }
+    }
 }
 
 /// What one rank does of a collective.
@@ -136,15 +152,95 @@ pub struct Program {
     pub posts: u32,
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
+    facts: Facts,
+}
+
+/// What is asked of a program in every call.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Facts {
+    /// By region.
+    reach: [usize; 3],
+    longest: usize,
+    receives: bool,
+    broadcasts: bool,
+    reads: Vec<Span>,
+    writes: Vec<Span>,
+}
+
+impl Facts {
+    fn of(acts: &[Act]) -> Self {
+        let mut facts = Self::default();
+        let (mut read, mut written) = (<[Ranges; 3]>::default(), <[Ranges; 3]>::default());
+        for act in acts {
+            for span in act.spans() {
+                let reach = &mut facts.reach[span.region as usize];
+                *reach = span.end().max(*reach);
+            }
+            let (reads, writes) = act.reads_and_writes();
+            for span in reads {
+                let (at, range) = (span.region as usize, span.offset..span.end());
+                if !written[at].covers(&range) {
+                    read[at].insert(range);
+                }
+            }
+            written[writes.region as usize].insert(writes.offset..writes.end());
+            match act {
+                Act::Send { span, .. } => facts.longest = facts.longest.max(span.bytes),
+                Act::Recv { span, .. } => {
+                    facts.longest = facts.longest.max(span.bytes);
+                    facts.receives = true;
+                }
+                Act::Broadcast { .. } => facts.broadcasts = true,
+                Act::Wait { .. } | Act::Combine { .. } | Act::Copy { .. } => {}
+            }
+        }
+        let spans = |region: Region, ranges: &[Ranges; 3]| {
+            let span = |range: Range<usize>| Span::new(region, range.start, range.len());
+            let spans = ranges[region as usize].iter().map(span);
+            spans.collect::<Vec<_>>()
+        };
+        facts.reads = spans(Region::Send, &read);
+        facts.reads.extend(spans(Region::Recv, &read));
+        facts.writes = spans(Region::Recv, &written);
+        facts
+    }
 }
 
 impl Program {
     /// Bytes of a region that it names: none lies behind.
     #[must_use]
     pub fn reach(&self, region: Region) -> usize {
-        let spans = self.acts.iter().flat_map(Act::spans);
-        let named = spans.filter(|span| span.region == region);
-        named.map(Span::end).max().unwrap_or(0)
+        self.facts.reach[region as usize]
+    }
+
+    /// Bytes of its longest message from one rank to another.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        self.facts.longest
+    }
+
+    /// Whether it receives messages.
+    #[must_use]
+    pub fn receives(&self) -> bool {
+        self.facts.receives
+    }
+
+    /// Ranges of the caller's buffers that it reads as it finds them, and perhaps more.
+    #[must_use]
+    pub fn reads(&self) -> &[Span] {
+        &self.facts.reads
+    }
+
+    /// Ranges of the receive buffer that it writes.
+    #[must_use]
+    pub fn writes(&self) -> &[Span] {
+        &self.facts.writes
+    }
+
+    /// Whether it has broadcasts of the machine's own.
+    #[must_use]
+    pub fn broadcasts(&self) -> bool {
+        self.facts.broadcasts
     }
 }
 
@@ -268,6 +364,7 @@ impl Builder {
     #[must_use]
     pub fn finish(mut self) -> Program {
         self.wait_where(|_| true);
+        self.program.facts = Facts::of(&self.program.acts);
         self.program
     }
 

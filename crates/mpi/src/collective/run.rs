@@ -106,7 +106,8 @@ pub struct Run {
     pub(super) program: Arc<Program>,
     pub(super) channel: Channel,
     buffers: Buffers,
-    scratch: Scratch,
+    /// None as long as nobody has needed it.
+    scratch: Option<Scratch>,
     operator: Option<Arc<dyn Combine>>,
     pub(super) next: usize,
     pub(super) posts: Vec<Post>,
@@ -130,16 +131,14 @@ impl Run {
         buffers: Buffers,
         operator: Option<Arc<dyn Combine>>,
     ) -> Self {
-        let scratch = Scratch::new(program.scratch_bytes);
-        let posts = Vec::with_capacity(program.posts as usize);
         Self {
             program,
             channel,
             buffers,
-            scratch,
+            scratch: None,
             operator,
             next: 0,
-            posts,
+            posts: Vec::new(),
         }
     }
 
@@ -153,7 +152,12 @@ impl Run {
         let base = match span.region {
             Region::Send => self.buffers.send.cast_mut(),
             Region::Recv => self.buffers.recv,
-            Region::Scratch => self.scratch.address(),
+            Region::Scratch => {
+                let bytes = self.program.scratch_bytes;
+                self.scratch
+                    .get_or_insert_with(|| Scratch::new(bytes))
+                    .address()
+            }
         };
         base.wrapping_add(span.offset)
     }
@@ -201,6 +205,18 @@ impl Run {
         }
     }
 
+    /// A message has begun.
+    pub(super) fn begun(&mut self, flight: Option<Flight>, peer: u32, expected: Option<usize>) {
+        if self.posts.capacity() == 0 {
+            self.posts.reserve_exact(self.program.posts as usize);
+        }
+        self.posts.push(Post {
+            flight,
+            peer,
+            expected,
+        });
+    }
+
     fn begin(&mut self, engine: &mut Engine, act: Act) -> Result<()> {
         let (context, tag) = (self.channel.context, self.channel.tag);
         match act {
@@ -208,21 +224,13 @@ impl Run {
                 let memory = self.memory(span);
                 let world = self.channel.peers.world_ranks()[to as usize];
                 let flight = engine.send(context, world, tag, memory, Mode::Standard)?;
-                self.posts.push(Post {
-                    flight,
-                    peer: to,
-                    expected: None,
-                });
+                self.begun(flight, to, None);
             }
             Act::Recv { from, span } => {
                 let memory = self.memory(span);
                 let world = self.channel.peers.world_ranks()[from as usize];
                 let flight = engine.recv(context, Some(world), Some(tag), memory)?;
-                self.posts.push(Post {
-                    flight: Some(flight),
-                    peer: from,
-                    expected: Some(span.bytes),
-                });
+                self.begun(Some(flight), from, Some(span.bytes));
             }
             Act::Broadcast { root, span } => {
                 let memory = self.memory(span);
@@ -231,11 +239,11 @@ impl Run {
                 let flight = engine.broadcast(context, members, world, tag, memory)?;
                 // At its root there is nothing to receive but that it is through.
                 let is_root = world == engine.transport().rank();
-                self.posts.push(Post {
-                    flight: Some(flight),
-                    peer: root,
-                    expected: Some(if is_root { 0 } else { span.bytes }),
-                });
+                self.begun(
+                    Some(flight),
+                    root,
+                    Some(if is_root { 0 } else { span.bytes }),
+                );
             }
             Act::Copy { from, into } => {
                 let (from, to) = (self.address(from), self.address(into));

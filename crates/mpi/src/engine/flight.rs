@@ -2,6 +2,7 @@
 //! Messages that are on their way, seen from one end.
 
 use super::memory::Memory;
+use crate::collective::carried::NAMED;
 
 /// A message that is on its way.
 #[derive(PartialEq, Eq, Debug)]
@@ -68,6 +69,11 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Flights {
     states: Vec<State>,
     free: u32,
+    /// Names of messages that others know by another than the number, because they began where a collective
+    /// was carried on, and the numbers.
+    named: Vec<(u32, u32)>,
+    /// The name of the next of them.
+    pub next_name: u32,
 }
 
 impl Default for Flights {
@@ -75,6 +81,8 @@ impl Default for Flights {
         Self {
             states: Vec::new(),
             free: NONE,
+            named: Vec::new(),
+            next_name: NAMED,
         }
     }
 }
@@ -96,6 +104,46 @@ impl Flights {
                 self.states.push(state);
                 flight
             }
+        }
+    }
+
+    /// As [`Flights::add`], of one that the other end knows by this name.
+    pub fn add_named(&mut self, name: u32, state: State) -> u32 {
+        let flight = self.add(state);
+        self.named.push((name, flight));
+        flight
+    }
+
+    /// What the other end of a message calls it.
+    pub fn name(&self, flight: u32) -> u32 {
+        let mut named = self.named.iter();
+        let found = named.find(|&&(_, of)| of == flight);
+        found.map_or(flight, |&(name, _)| name)
+    }
+
+    /// The inverse of [`Flights::name`].
+    #[inline]
+    pub fn number(&self, name: u32) -> u32 {
+        if name & NAMED == 0 {
+            return name;
+        }
+        let mut named = self.named.iter();
+        let found = named.find(|&&(of, _)| of == name);
+        found.map_or(name, |&(_, flight)| flight)
+    }
+
+    /// All packets have come in which a message is called by its name.
+    fn forget_name(&mut self, flight: u32) {
+        self.named.retain(|&(_, of)| of != flight);
+    }
+
+    pub fn state(&self, flight: u32) -> State {
+        self.states[flight as usize]
+    }
+
+    pub fn set_got(&mut self, flight: u32, bytes: usize) {
+        if let State::Receiving { got, .. } = &mut self.states[flight as usize] {
+            *got = bytes;
         }
     }
 
@@ -180,6 +228,7 @@ impl Flights {
             self.states[flight as usize]
         {
             self.land(flight, landed);
+            self.forget_name(flight);
         }
     }
 
@@ -217,6 +266,7 @@ impl Flights {
         if *got >= landed.bytes {
             let landed = *landed;
             self.land(flight, landed);
+            self.forget_name(flight);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::arguments::Caller;
 use super::{Address, Comm, Count, Datatype, Entered, In, Op, call};
 use crate::abi::Abi;
 use crate::collective::shared::What;
-use crate::collective::{Buffers, Call, Meeting, Recalled, Signature, Through};
+use crate::collective::{Buffers, Call, Meeting, Recalled, RunningCall, Signature, Through};
 use crate::engine::Operation;
 use crate::error::Result;
 use crate::handle::{CommId, OpId, TypeId};
@@ -26,11 +26,13 @@ fn carry_out(mpi: &mut Entered, call: &Call, signature: Option<Signature>) -> Re
     if mpi.process.engine.transport().carrier().is_none() {
         return mpi.wait(|process| Ok(job.advance(&mut process.engine)?.then_some(())));
     }
-    mpi.wait_or(
-        &mut job,
-        |job, process| job.advance(&mut process.engine),
-        |job, process| job.carry(process, call),
-    )
+    let mut carry = |job: &mut RunningCall, process: &mut Process| job.carry(process, call);
+    // What would be begun here first begins where it is carried on.
+    if job.will_wait(&mpi.process.engine) {
+        mpi.instead(&mut job, &mut carry)?;
+    }
+    let advance = |job: &mut RunningCall, process: &mut Process| job.advance(&mut process.engine);
+    mpi.wait_or(&mut job, advance, carry)
 }
 
 #[inline(never)]

@@ -365,21 +365,34 @@ impl Entered {
                 calls = 0;
                 continue;
             }
-            if calls == patience {
-                let instead = instead(job, &mut self.process);
-                if instead.is_err() {
-                    watch::tell(self);
-                }
-                if instead? {
-                    // What else came goes on first, as it does where the rank itself has waited.
-                    self.process.progress()?;
-                    calls = 0;
-                    continue;
-                }
+            if calls == patience && self.instead(job, &mut instead)? {
+                calls = 0;
+                continue;
             }
             self.idle(calls)?;
             calls = calls.saturating_add(1);
         }
+    }
+
+    /// Has a job carried on by others; whether it was.
+    ///
+    /// # Errors
+    /// That of `instead` or of what goes on.
+    pub fn instead<J>(
+        &mut self,
+        job: &mut J,
+        instead: &mut impl FnMut(&mut J, &mut Process) -> Result<bool>,
+    ) -> Result<bool> {
+        let done = instead(job, &mut self.process);
+        if done.is_err() {
+            watch::tell(self);
+        }
+        if done? {
+            // What else came goes on first, as it does where the rank itself has waited.
+            self.process.progress()?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// As [`Entered::wait`], for what nobody says who brings it about: it does not sleep for long.

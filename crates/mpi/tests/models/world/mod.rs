@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use corecast_mpi::collective::Run;
 use corecast_mpi::collective::carried::{Carried, Pace};
-use corecast_mpi::collective::{Around, Run};
 use corecast_mpi::joint::{JOINTS, Joint};
 use corecast_mpi::transport::{BOARD_LINES, Boards, Carrier, Head, Line, SharedMemory, Transport};
 use corecast_mpi::{Class, Engine, Error, Operation, Result};
@@ -28,6 +28,9 @@ const IDLE_AWAKE: u32 = 10_000;
 const IDLE_MAX: u32 = 300_000;
 /// How long it sleeps.
 const NAP: Duration = Duration::from_micros(100);
+
+/// Bytes of a collective that is given away.
+const CARRIED_MAX: usize = 8 << 10;
 
 type Queue = Mutex<VecDeque<(Head, Vec<u8>)>>;
 
@@ -63,6 +66,10 @@ pub struct Memory {
     is_near: bool,
     /// Whether that sometimes fails.
     refuses: bool,
+    /// Whether first bytes of long messages go along with their announcement.
+    has_firsts: bool,
+    /// The bytes of a collective that is carried on.
+    image: Vec<u8>,
     /// Packets that came while a collective was carried on, and that are not of it.
     kept: Vec<(u32, Head, Vec<u8>)>,
 }
@@ -131,20 +138,42 @@ impl Memory {
         has_some
     }
 
-    /// Takes what has come for a collective, and keeps the rest; whether that is none that it does not
-    /// hold.
-    fn take_for(&mut self, carried: &mut Carried) -> bool {
-        let mut holds = true;
-        let mut kept = Vec::new();
-        self.take(None, &mut |from, head, body| match carried.is_own(head) {
-            true => carried.arrive(from, body),
-            false => {
-                holds &= Carried::holds(head);
-                kept.push((from, head, body.to_vec()));
-            }
+    /// Takes what has come for a collective, and keeps the rest; `false` if that is something that it does
+    /// not hold. Without one everything is kept.
+    fn take_for(&mut self, carried: Option<&mut Carried>) -> bool {
+        let mut come = Vec::new();
+        self.take(None, &mut |from, head, body| {
+            come.push((from, head, body.to_vec()))
         });
-        self.kept.extend(kept);
-        holds
+        let packets = come
+            .iter()
+            .map(|(from, head, body)| (*from, *head, &body[..]));
+        let Some(carried) = carried.filter(|carried| carried.holds(packets)) else {
+            self.kept.extend(come);
+            return false;
+        };
+        let image = &mut self.image;
+        come.retain(|(from, head, body)| !carried.arrive(image, *from, *head, body));
+        self.kept.extend(come);
+        true
+    }
+
+    /// Sends packets; what comes meanwhile is a collective's as long as it holds all of it.
+    fn send_for(
+        &mut self,
+        sends: Vec<(u32, Head, Vec<u8>)>,
+        carried: &mut Carried,
+        goes_on: &mut bool,
+    ) -> Result<()> {
+        let mut calls = 0;
+        for (to, head, body) in sends {
+            while !self.send(to, head, &body) {
+                *goes_on &= self.take_for(goes_on.then_some(&mut *carried));
+                calls += 1;
+                self.idle(calls)?;
+            }
+        }
+        Ok(())
     }
 
     /// A number below `below`.
@@ -168,6 +197,13 @@ impl Transport for Memory {
 
     fn packet_max(&self) -> usize {
         PACKET_MAX
+    }
+
+    fn first_max(&self) -> usize {
+        match self.has_firsts {
+            true => PACKET_MAX,
+            false => 0,
+        }
     }
 
     fn send(&mut self, to: u32, head: Head, body: &[u8]) -> bool {
@@ -279,29 +315,35 @@ impl Transport for Memory {
 /// Gives collectives back whenever it feels like it.
 impl Carrier for Memory {
     fn bytes_max(&self) -> usize {
-        4096
+        CARRIED_MAX
+    }
+
+    fn image(&mut self) -> &mut [u8] {
+        &mut self.image
+    }
+
+    fn make_room(&mut self) -> Result<bool> {
+        Ok(self.kept.is_empty())
     }
 
     fn carry(&mut self, carried: &[u8], give_back: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut carried = Carried::read(carried).expect("it was written");
-        let mut calls = 0;
-        loop {
+        let (mut calls, mut goes_on) = (0, true);
+        while goes_on {
             let mut sends = Vec::new();
-            let pace = carried.advance(&mut |to, head, body| sends.push((to, head, body.to_vec())));
-            let mut goes_on = pace == Pace::Waits;
-            for (to, head, body) in sends {
-                while !self.send(to, head, &body) {
-                    goes_on &= self.take_for(&mut carried);
-                    calls += 1;
-                    self.idle(calls)?;
-                }
-            }
-            if !goes_on || !self.take_for(&mut carried) || self.random(20) == 0 {
-                break;
-            }
+            let mut send = |to, head, body: &[u8]| sends.push((to, head, body.to_vec()));
+            let pace = carried.advance(&mut self.image, &mut send);
+            self.send_for(sends, &mut carried, &mut goes_on)?;
+            goes_on &= pace == Pace::Waits && self.random(20) > 0;
+            goes_on = goes_on && self.take_for(Some(&mut carried));
             calls += 1;
             self.idle(calls)?;
         }
+        // What has come last is answered.
+        let mut sends = Vec::new();
+        let mut send = |to, head, body: &[u8]| sends.push((to, head, body.to_vec()));
+        carried.reply(&self.image, &mut send);
+        self.send_for(sends, &mut carried, &mut goes_on)?;
         carried.tasks.clear();
         give_back(&carried.write());
         Ok(())
@@ -329,6 +371,8 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
             has_boards: seed.is_multiple_of(2),
             is_near: seed % 3 == 2,
             refuses: seed % 5 == 2,
+            has_firsts: seed % 4 < 2,
+            image: vec![0x55; CARRIED_MAX],
             kept: Vec::new(),
         })
         .collect()
@@ -369,16 +413,11 @@ pub fn complete(engine: &mut Engine, operation: &mut dyn Operation) -> Result<()
 /// Carries a collective out to its end, most of it by who carries it on where it waits; how often it was
 /// given away.
 pub fn complete_carried(engine: &mut Engine, run: &mut Run, operator: u32) -> Result<u32> {
-    let around = Around {
-        operator,
-        bytes_max: 4096,
-        short: PACKET_MAX,
-    };
     let (mut calls, mut given) = (0, 0);
     while !run.advance(engine)? {
         calls = if engine.progress()? { 0 } else { calls + 1 };
         engine.transport().idle(calls)?;
-        let Some((carried, away)) = run.give_away(engine, around)? else {
+        let Some((carried, away)) = run.give_away(engine, operator)? else {
             continue;
         };
         given += 1;
