@@ -288,10 +288,7 @@ impl FlitMesh {
             return Some(self.now);
         }
         let wheels = [&self.injections, &self.wheel];
-        wheels
-            .into_iter()
-            .filter_map(|wheel| wheel.next(self.now))
-            .min()
+        wheels.into_iter().filter_map(Wheel::next).min()
     }
 
     /// Simulates all cycles before `end`.
