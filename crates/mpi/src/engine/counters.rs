@@ -95,7 +95,7 @@ impl Engine {
     /// Receives that no message has matched.
     #[must_use]
     pub fn posted(&self) -> usize {
-        self.matter.queues.posted().count()
+        self.matter.queues.waiting()
     }
 
     /// Longest message that goes along with its envelope, in bytes.

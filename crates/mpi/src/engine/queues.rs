@@ -83,6 +83,8 @@ pub struct Queues {
     posted: Vec<VecDeque<(u64, Posted)>>,
     /// Receives from anybody.
     from_any: VecDeque<(u64, Posted)>,
+    /// How many of both there are.
+    waiting: usize,
     arrived: Vec<VecDeque<Arrived>>,
     /// Messages in `arrived`.
     kept: usize,
@@ -96,6 +98,7 @@ impl Queues {
         Self {
             posted: (0..ranks).map(|_| VecDeque::new()).collect(),
             from_any: VecDeque::new(),
+            waiting: 0,
             arrived: (0..ranks).map(|_| VecDeque::new()).collect(),
             kept: 0,
             kept_max: 0,
@@ -113,6 +116,11 @@ impl Queues {
     pub fn posted(&self) -> impl Iterator<Item = &Posted> {
         let all = self.posted.iter().flatten().chain(&self.from_any);
         all.map(|(_, posted)| posted)
+    }
+
+    /// How many they are.
+    pub fn waiting(&self) -> usize {
+        self.waiting
     }
 
     /// Whether a message of this rank would have to be looked for, or looked at by others.
@@ -135,6 +143,7 @@ impl Queues {
             None => &mut self.from_any,
         };
         queue.push_back((self.next, posted));
+        self.waiting += 1;
         None
     }
 
@@ -146,6 +155,7 @@ impl Queues {
             let queue = &mut self.posted[from as usize];
             let (_, first) = queue.front()?;
             if first.takes(context, tag) {
+                self.waiting -= 1;
                 return queue.pop_front().map(|(_, posted)| posted.flight);
             }
         }
@@ -175,6 +185,7 @@ impl Queues {
             0 => queue.pop_front()?,
             at => queue.remove(at)?,
         };
+        self.waiting -= 1;
         Some(posted.flight)
     }
 
@@ -237,6 +248,7 @@ impl Queues {
         for queue in queues {
             if let Some(at) = queue.iter().position(|(_, posted)| posted.flight == flight) {
                 queue.remove(at);
+                self.waiting -= 1;
                 return true;
             }
         }
@@ -386,6 +398,7 @@ mod tests {
                 }
                 prop_assert_eq!(queues.kept(), model.arrived.len());
                 prop_assert_eq!(queues.posted().count(), model.posted.len());
+                prop_assert_eq!(queues.waiting(), model.posted.len());
             }
         }
     }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//! Collectives that are carried on: what they send and take, what they leave to the process, and bytes that
+//! are none.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -7,8 +10,9 @@ use crate::handle::{OpId, TypeId};
 use crate::op::Op;
 
 fn sum() -> u32 {
-    let (sum, long) = (Op::named(OpId::SUM), Type::named(TypeId::INT));
-    sum.unwrap().kernel_code(&long.unwrap()).unwrap()
+    let sum = Op::named(OpId::SUM).expect("the standard has it");
+    let long = Type::named(TypeId::INT).expect("as well");
+    sum.kernel_code(&long).expect("a sum of numbers")
 }
 
 fn part(offset: u32, bytes: u32) -> Part {
