@@ -79,6 +79,7 @@ fn carry_out(
     program: Arc<Program>,
     (send, recv): (&[u8], &mut [u8]),
     (operator, code): (Option<Arc<dyn Combine>>, Option<u32>),
+    is_new: bool,
 ) -> u32 {
     let buffers = Buffers {
         send: send.as_ptr(),
@@ -91,7 +92,7 @@ fn carry_out(
         assert!(ended.is_ok(), "{ended:?}");
         return 0;
     };
-    let ended = world::complete_carried(engine, &mut run, code);
+    let ended = world::complete_carried(engine, &mut run, code, is_new);
     ended.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -111,7 +112,7 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64, is_carried: bool) -> u
         let mut engine = Engine::new(transport);
         let mut state = State::new(Arc::clone(settings));
         let (mut found, mut given_away) = (Vec::new(), 0);
-        for _ in 0..2 {
+        for is_new in [true, false] {
             let mut shape = shape(case);
             shape.in_place = case.is_in_place(rank);
             let plan = state
@@ -143,6 +144,7 @@ fn check(case: Case, settings: &Arc<Settings>, seed: u64, is_carried: bool) -> u
                 program,
                 (&send, &mut recv),
                 (Some(operator(case)), code),
+                is_new,
             );
             recv.truncate(gets);
             found.push(recv);

@@ -410,11 +410,16 @@ pub fn complete(engine: &mut Engine, operation: &mut dyn Operation) -> Result<()
     drain(engine)
 }
 
-/// Carries a collective out to its end, most of it by who carries it on where it waits; how often it was
-/// given away.
-pub fn complete_carried(engine: &mut Engine, run: &mut Run, operator: u32) -> Result<u32> {
+/// Carries a collective out to its end, most of it by who carries it on where it waits, or before it begins
+/// if it `is_new`; how often it was given away.
+pub fn complete_carried(
+    engine: &mut Engine,
+    run: &mut Run,
+    operator: u32,
+    mut is_new: bool,
+) -> Result<u32> {
     let (mut calls, mut given) = (0, 0);
-    while !run.advance(engine)? {
+    while std::mem::take(&mut is_new) || !run.advance(engine)? {
         calls = if engine.progress()? { 0 } else { calls + 1 };
         engine.transport().idle(calls)?;
         let Some((carried, away)) = run.give_away(engine, operator)? else {
