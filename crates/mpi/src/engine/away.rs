@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an engine knows of the messages of a collective, for who goes on with it elsewhere
 //! ([`crate::collective::carried`]).
+#![forbid(unsafe_code)]
 
 use super::flight::{Landed, State};
 use super::memory::Memory;
@@ -12,13 +13,17 @@ use crate::collective::carried::{Done, Early, Stage};
 impl Engine {
     /// How many messages of a context and a tag have come that no receive has taken, and the bytes of those
     /// that are here; `None` if somebody waits for the receipt of one, or it is to be read from its sender's
-    /// memory.
+    /// memory, or longer than 4 GiB.
     #[must_use]
     pub fn early(&self, context: u32, tag: i32) -> Option<(usize, usize)> {
         let mut all = self.matter.queues.of(context, tag);
         all.try_fold((0, 0), |(messages, bytes), arrived| match &arrived.body {
             Body::Bytes(body) => Some((messages + 1, bytes + body.len())),
-            Body::Announced { address: 0, .. } => Some((messages + 1, bytes)),
+            Body::Announced {
+                bytes: length,
+                address: 0,
+                ..
+            } if u32::try_from(*length).is_ok() => Some((messages + 1, bytes)),
             Body::Sync(..) | Body::Announced { .. } => None,
         })
     }
