@@ -5,7 +5,7 @@
 //! simulate the message that it waited for. So it gives what is left of a collective away
 //! ([`crate::transport::Carrier`]), and has it back complete, or as far as it came when something came for
 //! the rank that its process must see. Whoever carries it on sends the same packets in the same order
-//! and waits for the same ones as [`super::Run`] does over an engine ([`crate::engine`]) whose transport
+//! and waits for the same ones as [`super::Run`] does over an [`Engine`](crate::Engine) whose transport
 //! reads nobody's memory and sends no first bytes.
 //!
 //! All bytes lie in one image, whatever region of a program they are of: memory that both can reach, and that
