@@ -75,7 +75,7 @@ static int longer(int round) {
   for (int i = 0; i < SUM; i++) given[i] = me + i;
   MPI_Allreduce(given, sum, SUM, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < SUM; i++) wrong += sum[i] != ranks * (ranks - 1) / 2 + ranks * i;
-  // Of some ranks nothing, of some little, of some much.
+  /* Of some ranks nothing, of some little, of some much. */
   for (int i = 0, start = 0; i < ranks; start += counts[i++]) {
     counts[i] = (i + round) % 3 * 900 + (i + round) % 2 * 10;
     starts[i] = start;

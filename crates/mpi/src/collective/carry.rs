@@ -68,7 +68,9 @@ pub struct Away {
     under_way: Vec<(u32, Span)>,
 }
 
-/// Bytes that are copied to an image and back in about the time of the hand-over that is saved by each wait.
+/// Bytes that are copied to an image and back in about the time of the hand-over that is saved by each wait:
+/// an estimate, of 15 us for a hand-over among 48 processes (measured, 2026-11-30, Intel Xeon) and some 4 GB/s
+/// for bytes that are in no cache.
 const WORTH_A_WAIT: usize = 32 << 10;
 
 impl Run {
@@ -161,18 +163,7 @@ impl Run {
             part: image.part(span),
             stage,
         };
-        let mut carried = Carried {
-            context,
-            tag,
-            operator,
-            terms: Terms::default(),
-            tasks,
-            posts: self.posts.len() as u32,
-            under_way: under_way.iter().map(of_carried).collect(),
-            early: engine.take_early(context, tag),
-            image: image.end as u32,
-            ..Carried::default()
-        };
+        let of_carried: Vec<UnderWay> = under_way.iter().map(of_carried).collect();
         for &(post, _, stage) in &under_way {
             let flight = &mut self.posts[post as usize].flight;
             if let Some(flight) = flight.take_if(|_| stage == Stage::Posted) {
@@ -180,11 +171,23 @@ impl Run {
                 engine.forget(&flight);
             }
         }
-        carried.terms = Terms {
+        let terms = Terms {
             short: short as u32,
             packet: engine.transport().stream_packet(image.end) as u32,
             is_alone: engine.posted() == 0,
             name: engine.next_name(),
+        };
+        let carried = Carried {
+            context,
+            tag,
+            operator,
+            terms,
+            tasks,
+            posts: self.posts.len() as u32,
+            under_way: of_carried,
+            early: engine.take_early(context, tag),
+            image: image.end as u32,
+            ..Carried::default()
         };
         let carrier = engine.transport().carrier().ok_or_else(gone)?;
         self.copy_read(image, &under_way, carrier.image());
@@ -335,9 +338,9 @@ impl RunningCall {
     #[must_use]
     pub fn will_wait(&self, engine: &Engine) -> bool {
         let channel = &self.run.channel;
-        let is_begun = self.run.next > 0 || self.check.is_some();
+        let is_new = self.run.is_new() && self.check.is_none();
         let nothing_came = engine.early(channel.context, channel.tag) == Some((0, 0));
-        !is_begun && self.run.program.receives() && nothing_came
+        is_new && self.run.program.receives() && nothing_came
     }
 
     /// Lets what is left be carried on while this process sleeps, if it can be; whether it was. The call has

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::ranges::Ranges;
 
@@ -144,7 +145,7 @@ impl Act {
 }
 
 /// What one rank does of a collective.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Program {
     /// In this order.
     pub acts: Vec<Act>,
@@ -153,16 +154,31 @@ pub struct Program {
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
     facts: Facts,
+    /// Found when it is asked for: only who gives a program away does.
+    touched: OnceLock<Touched>,
+}
+
+/// All else follows from these.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        let sizes = |it: &Self| (it.posts, it.scratch_bytes);
+        self.acts == other.acts && sizes(self) == sizes(other)
+    }
 }
 
 /// What is asked of a program in every call.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Facts {
     /// By region.
     reach: [usize; 3],
     longest: usize,
     receives: bool,
     broadcasts: bool,
+}
+
+/// Ranges of the caller's buffers.
+#[derive(Clone, Default, Debug)]
+struct Touched {
     reads: Vec<Span>,
     writes: Vec<Span>,
 }
@@ -170,20 +186,11 @@ struct Facts {
 impl Facts {
     fn of(acts: &[Act]) -> Self {
         let mut facts = Self::default();
-        let (mut read, mut written) = (<[Ranges; 3]>::default(), <[Ranges; 3]>::default());
         for act in acts {
             for span in act.spans() {
                 let reach = &mut facts.reach[span.region as usize];
                 *reach = span.end().max(*reach);
             }
-            let (reads, writes) = act.reads_and_writes();
-            for span in reads {
-                let (at, range) = (span.region as usize, span.offset..span.end());
-                if !written[at].covers(&range) {
-                    read[at].insert(range);
-                }
-            }
-            written[writes.region as usize].insert(writes.offset..writes.end());
             match act {
                 Act::Send { span, .. } => facts.longest = facts.longest.max(span.bytes),
                 Act::Recv { span, .. } => {
@@ -194,15 +201,32 @@ impl Facts {
                 Act::Wait { .. } | Act::Combine { .. } | Act::Copy { .. } => {}
             }
         }
+        facts
+    }
+}
+
+impl Touched {
+    fn by(acts: &[Act]) -> Self {
+        let (mut read, mut written) = (<[Ranges; 3]>::default(), <[Ranges; 3]>::default());
+        for act in acts {
+            let (reads, writes) = act.reads_and_writes();
+            for span in reads {
+                let (at, range) = (span.region as usize, span.offset..span.end());
+                if !written[at].covers(&range) {
+                    read[at].insert(range);
+                }
+            }
+            written[writes.region as usize].insert(writes.offset..writes.end());
+        }
         let spans = |region: Region, ranges: &[Ranges; 3]| {
             let span = |range: Range<usize>| Span::new(region, range.start, range.len());
             let spans = ranges[region as usize].iter().map(span);
             spans.collect::<Vec<_>>()
         };
-        facts.reads = spans(Region::Send, &read);
-        facts.reads.extend(spans(Region::Recv, &read));
-        facts.writes = spans(Region::Recv, &written);
-        facts
+        let mut reads = spans(Region::Send, &read);
+        reads.extend(spans(Region::Recv, &read));
+        let writes = spans(Region::Recv, &written);
+        Self { reads, writes }
     }
 }
 
@@ -228,13 +252,17 @@ impl Program {
     /// Ranges of the caller's buffers that it reads as it finds them, and perhaps more.
     #[must_use]
     pub fn reads(&self) -> &[Span] {
-        &self.facts.reads
+        &self.touched().reads
     }
 
     /// Ranges of the receive buffer that it writes.
     #[must_use]
     pub fn writes(&self) -> &[Span] {
-        &self.facts.writes
+        &self.touched().writes
+    }
+
+    fn touched(&self) -> &Touched {
+        self.touched.get_or_init(|| Touched::by(&self.acts))
     }
 
     /// Whether it has broadcasts of the machine's own.

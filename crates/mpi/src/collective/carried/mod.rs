@@ -217,12 +217,11 @@ impl Carried {
             match task {
                 Task::Send(to, part) => self.send(to, image, part, send),
                 Task::Recv(from, part) => {
-                    let stage = Stage::Posted;
                     let early = self.early.iter().position(|(sender, _)| *sender == from);
                     if early.is_some_and(|at| !self.early[at].1.fits(part)) {
                         return Pace::Ended;
                     }
-                    self.begin(from, part, stage);
+                    self.begin(from, part, Stage::Posted);
                     if let Some(at) = early {
                         let (_, early) = self.early.remove(at);
                         self.accept(image, self.under_way.len() - 1, early);
@@ -304,10 +303,10 @@ impl Carried {
         });
     }
 
+    /// What a message is called that begins now.
     fn name(&mut self) -> u32 {
-        let name = self.terms.name;
-        self.terms.name = next_name(name);
-        name
+        let next = self.terms.name.wrapping_add(1) | NAMED;
+        std::mem::replace(&mut self.terms.name, next)
     }
 
     /// Whether a message has come that does not fit its receive: that is the process' to tell.
@@ -324,7 +323,7 @@ impl Carried {
         all.filter_map(move |(at, message)| is_posted(message).then_some(at))
     }
 
-    /// The message under way of this stage, whatever has come of it.
+    /// A message under way between this rank and another, of a stage that is wanted.
     fn find(&self, peer: u32, is_wanted: impl Fn(Stage) -> bool) -> Option<usize> {
         let mut all = self.under_way.iter();
         all.position(|message| message.peer == peer && is_wanted(message.stage))
@@ -477,11 +476,6 @@ fn is_coming(wanted: u32) -> impl Fn(Stage) -> bool {
 /// Names of messages that begin where a collective is carried on have this bit; the others are numbers of an
 /// engine's flights.
 pub(crate) const NAMED: u32 = 1 << 31;
-
-/// The name after this one.
-pub(crate) fn next_name(name: u32) -> u32 {
-    name.wrapping_add(1) | NAMED
-}
 
 impl Part {
     /// Where it lies.
