@@ -22,6 +22,7 @@ mod away;
 mod broadcast;
 mod counters;
 mod flight;
+mod following;
 mod memory;
 mod moves;
 pub(crate) mod packet;
@@ -46,6 +47,7 @@ use ways::Ways;
 
 pub use counters::Counters;
 pub use flight::{Flight, Landed};
+pub use following::Following;
 pub use memory::Memory;
 pub use packet::{CONTEXT_MAX, Eager, packet_words};
 
@@ -506,36 +508,6 @@ impl Engine {
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
         self.progress_from(None)
-    }
-
-    /// As [`Engine::progress`], but short messages of a tag are handed over as they come, with their sender
-    /// and context, and taken if that says so; not those behind others that were kept for a receive. No
-    /// receive waits for such a message.
-    ///
-    /// # Errors
-    /// What ends all ranks.
-    pub fn progress_taking(
-        &mut self,
-        tag: i32,
-        take: &mut dyn FnMut(u32, u32, &[u8]) -> bool,
-    ) -> Result<bool> {
-        let matter = &mut self.matter;
-        let mut take = |from, head, body: &[u8]| {
-            let packet = Packet::of(head);
-            let is_taken = packet.kind == PacketKind::Eager
-                && packet.tag == tag
-                && !matter.queues.keeps(packet.context, from, tag)
-                && take(from, packet.context, body);
-            match is_taken {
-                true => matter.counters.arrived += 1,
-                false => matter.arrive(from, head, body),
-            }
-        };
-        let mut has_moved = self.transport.receive(None, &mut take);
-        if !self.is_quiet() {
-            has_moved |= self.follow_up();
-        }
-        Ok(has_moved)
     }
 
     /// As [`Engine::progress`], but looks for packets of one rank only.

@@ -59,33 +59,33 @@ impl<A: Abi, N: Count> Ends<A, N> {
         Ok(self.remote_of(self.target.0.count()?))
     }
 
-    /// Puts straight away, or else by what does more.
+    /// Puts straight away, or else by what does more; what to wait for before the buffer is used again.
     #[inline(always)]
     fn put_or(
         &self,
         mpi: &mut Entered,
         win: WinId,
-        otherwise: impl FnOnce(&Self, &mut Entered, WinId) -> Result<()>,
-    ) -> Result<()> {
+        otherwise: impl FnOnce(&Self, &mut Entered, WinId) -> Result<Option<Awaiting>>,
+    ) -> Result<Option<Awaiting>> {
         match self.plain() {
-            Some((buffer, remote)) if mpi.process.put_straight(win, &buffer, &remote) => Ok(()),
+            Some((buffer, remote)) if mpi.process.put_straight(win, &buffer, &remote) => Ok(None),
             _ => otherwise(self, mpi, win),
         }
     }
 
     /// Puts what the program leaves alone until a flush.
     #[inline(never)]
-    fn put_away(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+    fn put_away(&self, mpi: &mut Entered, win: WinId) -> Result<Option<Awaiting>> {
         if let Some((buffer, remote)) = self.plain()
             && mpi.process.put_away(win, &buffer, &remote)?
         {
-            return Ok(());
+            return Ok(None);
         }
         self.put_anyhow(mpi, win)
     }
 
     #[inline(never)]
-    fn put_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<()> {
+    fn put_anyhow(&self, mpi: &mut Entered, win: WinId) -> Result<Option<Awaiting>> {
         mpi.process.put(win, &self.buffer()?, &self.remote()?)
     }
 
@@ -230,7 +230,9 @@ pub fn put<A: Abi, N: Count>(
     let win = win.id();
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
-    call::<A>("MPI_Put", win, |mpi| ends.put_or(mpi, win, Ends::put_away))
+    call::<A>("MPI_Put", win, |mpi| {
+        ends.put_or(mpi, win, Ends::put_away).map(|_| ())
+    })
 }
 
 pub fn rput<A: Abi, N: Count>(
@@ -248,9 +250,8 @@ pub fn rput<A: Abi, N: Count>(
     let origin = (origin, origin_count, origin_type);
     let ends = Ends::new(origin, (rank, displacement), (count, datatype));
     call::<A>("MPI_Rput", win, |mpi| {
-        ends.put_or(mpi, win, Ends::put_anyhow)?;
-        // The buffer may be used again: the data are there, or in a message.
-        request.set(Request::of(request_of(&mut mpi.process, None)?))
+        let awaiting = ends.put_or(mpi, win, Ends::put_anyhow)?;
+        request.set(Request::of(request_of(&mut mpi.process, awaiting)?))
     })
 }
 

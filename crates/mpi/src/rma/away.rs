@@ -4,12 +4,13 @@
 //!
 //! As in `straight.rs` whatever is not as simple as that, or wrong, is left to `origin.rs`.
 
+use super::origin::Awaiting;
 use super::origin::Remote;
 use super::state::{Into, Unsent};
 use super::window::{Flavor, Window};
-use super::wire::{Brief, REQUEST};
+use super::wire::{BRIEF_BYTES, Brief, BriefKind, REQUEST, apart};
 use crate::buffer::Buffer;
-use crate::engine::{Engine, Memory};
+use crate::engine::{Engine, Memory, Mode};
 use crate::error::Result;
 use crate::handle::WinId;
 use crate::process::Process;
@@ -23,6 +24,11 @@ struct Away {
     /// Where they are in its memory.
     at: u64,
     own: Memory,
+}
+
+/// Whether so many bytes go along with their request at once.
+pub(super) fn fits_with(engine: &Engine, bytes: usize) -> bool {
+    bytes + BRIEF_BYTES <= engine.eager_max()
 }
 
 impl Process {
@@ -48,16 +54,17 @@ impl Process {
         let Some(Away { rank, at, own }) = self.away(win, buffer, remote) else {
             return Ok(false);
         };
-        let Some(window) = self.wins.get_mut(win) else {
+        let (engine, wins) = (&mut self.engine, &mut self.wins);
+        let Some(window) = wins.get_mut(win).filter(|_| fits_with(engine, own.bytes)) else {
             return Ok(false);
         };
         let brief = Brief {
-            is_put: true,
+            kind: BriefKind::Put,
             reply: 0,
             at,
             bytes: own.bytes as u64,
         };
-        window.hold_back(&mut self.engine, rank, Unsent::Put(brief, own))?;
+        window.hold_back(engine, rank, Unsent::Put(brief, own))?;
         Ok(true)
     }
 
@@ -75,7 +82,7 @@ impl Process {
         };
         let into = (own, own.bytes, Into::There);
         let brief = Brief {
-            is_put: false,
+            kind: BriefKind::Get,
             reply: window.await_reply(engine, rank, into, None)?,
             at,
             bytes: own.bytes as u64,
@@ -87,6 +94,29 @@ impl Process {
 }
 
 impl Window {
+    /// Puts what is in this memory by a message of its own; what to wait for before it is changed.
+    pub(super) fn put_apart(
+        &mut self,
+        engine: &mut Engine,
+        rank: u32,
+        at: u64,
+        memory: Memory,
+    ) -> Result<Option<Awaiting>> {
+        self.is_dirty[rank as usize] = true;
+        self.send_held_back(engine)?;
+        let number = self.reply_tag();
+        let brief = Brief {
+            kind: BriefKind::PutApart,
+            reply: number,
+            at,
+            bytes: memory.bytes as u64,
+        };
+        self.send_brief(engine, rank, brief, Memory::NONE)?;
+        let (to, tag) = (self.world(rank), apart(number));
+        let flight = engine.send(self.context, to, tag, memory, Mode::Standard)?;
+        Ok(flight.map(|flight| self.await_sent(rank, flight, memory.bytes)))
+    }
+
     /// Sends a request of one piece, a put with what is in this memory.
     pub(super) fn send_brief(
         &mut self,

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::away::fits_with;
 use super::gate::{Latch, latched};
 use super::memory::Here;
 use super::state::{Awaited, Into, Unsent};
@@ -12,25 +13,16 @@ use super::wire::{Ask, AskKind, Brief, Pieces, REQUEST};
 use crate::buffer::Buffer;
 use crate::datatype::memory::{pack, unpack};
 use crate::datatype::{Basic, BasicKind, Type};
-use crate::engine::{Engine, Memory, Operation};
+use crate::engine::{Engine, Flight, Memory, Operation};
 use crate::error::{Class, Error, Result};
 use crate::handle::{OpId, TypeId, WinId};
 use crate::op::{Kernel, Predefined};
 use crate::process::Process;
 use crate::pt2pt::packed;
 
-/// From so many bytes on memory of the program is written by address where that is possible: a request
-/// that holds them takes several times as long, because the system has to give memory for it at both ends.
-/// Of less the system's call takes longer than a message to an owner who waits in the library, unless
-/// messages go by such calls themselves.
-const FAR_PUT_MIN: usize = 128 << 10;
-/// From so many bytes on it is read by address, where that pays for messages, too: a reply goes right from
-/// one memory to the other.
-const FAR_GET_MIN: usize = 32 << 10;
-/// From so many bytes on it is written by address where messages of that length are copied once, or while the
-/// other rank has not answered what was asked of it before: of many such messages in a row each takes new
-/// memory of the system.
-const FAR_NEXT_MIN: usize = 32 << 10;
+/// From so many bytes on memory of the program is read and written by address where that pays for messages,
+/// too. Elsewhere a message goes right from one memory to the other.
+const FAR_MIN: usize = 32 << 10;
 
 /// Bytes of a request that may wait for what follows.
 const HELD_BACK_MAX: usize = 8 << 10;
@@ -222,6 +214,19 @@ impl Window {
         });
         Ok(reply)
     }
+
+    /// Has a flush wait for a message that goes to a rank; to be waited for, too.
+    pub(super) fn await_sent(&mut self, rank: u32, flight: Flight, bytes: usize) -> Awaiting {
+        let is_done = Arc::new(AtomicBool::new(false));
+        self.awaited.push_back(Awaited {
+            rank,
+            flight,
+            expected: bytes,
+            into: Into::There,
+            is_done: Some(Arc::clone(&is_done)),
+        });
+        Awaiting(is_done)
+    }
 }
 
 #[cold]
@@ -314,28 +319,32 @@ impl Process {
         }
     }
 
-    /// Copies elements into another rank's memory.
+    /// Copies elements into another rank's memory; what to wait for before the buffer is used again, if that
+    /// has to be waited for.
     ///
     /// # Errors
     /// What is wrong with the arguments.
-    pub fn put(&mut self, win: WinId, buffer: &Buffer, remote: &Remote) -> Result<()> {
+    pub fn put(
+        &mut self,
+        win: WinId,
+        buffer: &Buffer,
+        remote: &Remote,
+    ) -> Result<Option<Awaiting>> {
         let Some(reach) = self.find(win, remote)? else {
-            return Ok(());
+            return Ok(None);
         };
         let bytes = reach.place.bytes();
         let ty = self.origin(buffer, bytes)?;
         if bytes == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let data = packed_or_there(buffer, &ty, bytes)?;
         if let Some(here) = reach.here {
             // SAFETY: all pieces are within the window, as `find` has seen.
             unsafe { here.scatter(&reach.place, data.bytes()) };
-            return Ok(());
+            return Ok(None);
         }
-        let is_copied_once = bytes >= self.engine.transport().read_min();
-        let pays = bytes >= FAR_PUT_MIN
-            || bytes >= FAR_NEXT_MIN && (is_copied_once || self.win(win)?.is_asked(reach.rank));
+        let pays = bytes >= FAR_MIN && bytes >= self.engine.transport().read_min();
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Data::There(memory)) = (far, &data) {
             let to = self.win(win)?.world(reach.rank);
@@ -346,17 +355,24 @@ impl Process {
                 transport.write(to, far, memory.bytes())
             };
             if is_done {
-                return Ok(());
+                return Ok(None);
             }
             self.forget_far(win, reach.rank)?;
+        }
+        let (engine, wins) = (&mut self.engine, &mut self.wins);
+        let window = wins.get_mut(win).expect("as `find` has seen");
+        if let (Data::There(memory), &[(at, _)]) = (&data, &reach.place.pieces[..])
+            && !fits_with(engine, bytes)
+        {
+            let at = reach.place.base + at as i64;
+            return window.put_apart(engine, reach.rank, at.cast_unsigned(), *memory);
         }
         let ask = Ask {
             place: reach.place,
             ..Ask::plain(AskKind::Put, 0)
         };
-        let (engine, wins) = (&mut self.engine, &mut self.wins);
-        let window = wins.get_mut(win).expect("as `find` has seen");
-        window.tell(engine, reach.rank, &ask, data.bytes())
+        window.tell(engine, reach.rank, &ask, data.bytes())?;
+        Ok(None)
     }
 
     /// Copies elements out of another rank's memory; what to wait for, if they have to be waited for.
@@ -392,7 +408,7 @@ impl Process {
             }
             return Ok(None);
         }
-        let pays = bytes >= FAR_GET_MIN && bytes >= self.engine.transport().read_min();
+        let pays = bytes >= FAR_MIN && bytes >= self.engine.transport().read_min();
         let far = reach.far.filter(|_| pays);
         if let (Some(far), Some(memory)) = (far, there(buffer, &ty)?) {
             let from = self.win(win)?.world(reach.rank);

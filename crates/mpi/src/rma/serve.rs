@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::memory::Here;
 use super::state::{Incoming, Owed};
 use super::window::{Flavor, Window};
-use super::wire::{Ask, AskKind, Brief, Pieces, REQUEST};
+use super::wire::{Ask, AskKind, Brief, BriefKind, Pieces, REQUEST, apart};
 use crate::datatype::Type;
-use crate::engine::{Engine, Memory};
+use crate::engine::{Engine, Following, Memory};
 use crate::error::{Class, Result};
 use crate::handle::{OpId, TypeId};
 use crate::op::Op;
@@ -31,7 +31,8 @@ enum Reply {
 
 impl Process {
     /// Takes what has come and moves what waits; whether anything happened. Puts and gets of one piece are
-    /// done out of the packets in which they come, if nothing of their window waits before them.
+    /// done out of the packets in which they come, if nothing of their window waits before them; data of their
+    /// own are asked for before they come.
     ///
     /// # Errors
     /// What ends all ranks.
@@ -39,9 +40,9 @@ impl Process {
     pub(crate) fn progress_served(&mut self) -> Result<bool> {
         let wins = &mut self.wins;
         self.engine
-            .progress_taking(REQUEST, &mut |from, context, body| {
+            .progress_taking(REQUEST, &mut |following, from, context, body| {
                 let window = wins.of_context(context);
-                window.is_some_and(|window| window.take_brief(from, body))
+                window.is_some_and(|window| window.take_brief(following, from, body))
             })
     }
 
@@ -81,14 +82,23 @@ impl Window {
                 }
             };
             has_moved = true;
-            if flight.is_none() && self.incoming.is_empty() {
-                self.carry_out(engine, known, (from, &message))?;
-                continue;
+            if flight.is_none() {
+                if let Some(brief) = Brief::apart(&message) {
+                    let (memory, tag) = self.room_apart(from, brief);
+                    let flight =
+                        engine.recv(self.context, Some(envelope.from), Some(tag), memory)?;
+                    self.incoming.push_back(Incoming::data(from, flight));
+                    continue;
+                }
+                if self.incoming.is_empty() {
+                    self.carry_out(engine, known, (from, &message))?;
+                    continue;
+                }
             }
             self.incoming.push_back(Incoming {
                 from,
                 flight,
-                message,
+                message: Some(message),
             });
         }
         // What one rank asks for is done in its order; a message whose bytes are late holds up no other.
@@ -107,7 +117,9 @@ impl Window {
                 continue;
             }
             if let Some(done) = self.incoming.remove(index) {
-                self.carry_out(engine, known, (done.from, &done.message))?;
+                if let Some(message) = done.message {
+                    self.carry_out(engine, known, (done.from, &message))?;
+                }
                 has_moved = true;
             }
         }
@@ -115,17 +127,40 @@ impl Window {
         Ok(has_moved)
     }
 
+    /// Where the data of a put go that are a message of their own, and its tag. They may come before those of
+    /// earlier puts: in which order puts are done nobody promises.
+    fn room_apart(&mut self, from: u32, brief: Brief) -> (Memory, i32) {
+        let place = Pieces {
+            base: brief.at.cast_signed(),
+            pieces: vec![(0, brief.bytes as usize)],
+        };
+        let here = self.own(&place);
+        // SAFETY: all of it is within this rank's memory, as `own` has seen.
+        let memory = here.and_then(|here| unsafe { here.only_piece(&place) });
+        if memory.is_none() {
+            self.errors[from as usize].get_or_insert(Class::RmaRange);
+        }
+        // What has no place is cut off.
+        (memory.unwrap_or(Memory::NONE), apart(brief.reply))
+    }
+
     /// Carries a put or a get of one piece out that has come from this process, if it is one and nothing
     /// waits before it; whether it has done so.
-    fn take_brief(&mut self, world: u32, message: &[u8]) -> bool {
-        let from = self.group.rank_of(world);
-        match (from, Brief::decode(message)) {
-            (Some(from), Some(brief)) if self.incoming.is_empty() => {
-                self.carry_out_brief(from, brief);
-                true
-            }
-            _ => false,
+    fn take_brief(&mut self, following: &mut Following<'_>, world: u32, message: &[u8]) -> bool {
+        let (Some(from), Some(brief)) = (self.group.rank_of(world), Brief::decode(message)) else {
+            return false;
+        };
+        if brief.0.kind == BriefKind::PutApart {
+            let (memory, tag) = self.room_apart(from, brief.0);
+            let flight = following.recv(self.context, world, tag, memory);
+            self.incoming.push_back(Incoming::data(from, flight));
+            return true;
         }
+        let is_next = self.incoming.is_empty();
+        if is_next {
+            self.carry_out_brief(from, brief);
+        }
+        is_next
     }
 
     /// What is replied is sent by [`Window::send_owed`].
@@ -133,9 +168,10 @@ impl Window {
         let own = &self.members[self.rank as usize];
         let here = own.here.filter(|_| self.flavor != Flavor::Dynamic);
         let place = here.and_then(|here| here.piece(brief.at, brief.bytes));
+        let is_put = brief.kind == BriefKind::Put;
         let class = match place {
             None => Class::RmaRange,
-            Some(place) if !brief.is_put => {
+            Some(place) if !is_put => {
                 return self.owed.push((from, brief.reply, Owed::There(place)));
             }
             Some(place) if place.bytes == data.len() => {
@@ -148,11 +184,11 @@ impl Window {
         if class != Class::Success {
             self.errors[from as usize].get_or_insert(class);
         }
-        if brief.is_put && brief.reply == 0 {
+        if is_put && brief.reply == 0 {
             return;
         }
         // A get that cannot be done is replied by too few bytes, of memory that nobody has.
-        let owed = match brief.is_put {
+        let owed = match is_put {
             true => Owed::Class(self.class_told(from)),
             false => Owed::There(Memory::NONE),
         };

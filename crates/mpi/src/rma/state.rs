@@ -79,14 +79,15 @@ impl Epochs {
     }
 }
 
-/// A reply that has not come.
+/// A reply that has not come, or data that have not gone.
 #[derive(Debug)]
 pub(super) struct Awaited {
+    /// The rank at the other end.
     pub rank: u32,
     pub flight: Flight,
     pub expected: usize,
     pub into: Into,
-    /// Told when it has come, if somebody asks.
+    /// Told when it has, if somebody asks.
     pub is_done: Option<Arc<AtomicBool>>,
 }
 
@@ -101,12 +102,23 @@ pub(super) enum Into {
     Class(Box<[u8]>),
 }
 
-/// A request whose bytes may still be on their way.
+/// A request, or data of one, whose bytes may still be on their way.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub from: u32,
     pub flight: Option<Flight>,
-    pub message: Box<[u8]>,
+    /// A request; data go to their place at once.
+    pub message: Option<Box<[u8]>>,
+}
+
+impl Incoming {
+    pub fn data(from: u32, flight: Flight) -> Self {
+        Self {
+            from,
+            flight: Some(flight),
+            message: None,
+        }
+    }
 }
 
 /// A request that waits for what follows it.

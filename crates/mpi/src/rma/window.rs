@@ -167,12 +167,6 @@ impl Window {
         self.group.world_ranks()[rank as usize]
     }
 
-    /// Whether a rank was asked for something of which this one does not know that it is done.
-    pub(super) fn is_asked(&self, rank: u32) -> bool {
-        let mut awaited = self.awaited.iter();
-        self.is_dirty[rank as usize] || awaited.any(|awaited| awaited.rank == rank)
-    }
-
     /// Sends bytes that the window keeps as long as it takes.
     pub(super) fn send(
         &mut self,

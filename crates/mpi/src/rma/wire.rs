@@ -3,7 +3,8 @@
 //!
 //! Data, then the pieces of memory as pairs of words (displacement, bytes), then five words; of most puts
 //! and gets, which are of one piece, three words ([`Brief`]): so one of a few bytes is one cache line on
-//! its way. What the words are is behind the data, which begin where a line does.
+//! its way. What the words are is behind the data, which begin where a line does. Long data of a put of one
+//! piece are a message of their own ([`BriefKind::PutApart`]), which goes right from one memory to the other.
 #![forbid(unsafe_code)]
 
 /// The tag of requests.
@@ -13,7 +14,14 @@ pub const POST: i32 = i32::MAX - 1;
 /// The tag by which a rank says that it has done what it wanted.
 pub const COMPLETE: i32 = i32::MAX - 2;
 /// Tags of replies are below; each request has another one for some time.
-pub const REPLIES: i32 = 1 << 30;
+pub const REPLIES: i32 = 1 << 29;
+
+/// The tag of the data of a put of this number, which go where replies come from.
+pub const fn apart(number: i32) -> i32 {
+    REPLIES + number
+}
+
+const _: () = assert!(apart(1) > REPLIES && apart(REPLIES - 1) < COMPLETE);
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,27 +156,44 @@ impl Ask {
     }
 }
 
+/// What is done with one piece.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum BriefKind {
+    /// It is replied.
+    Get,
+    /// The data go there.
+    Put,
+    /// Data go there that are a message of their own, [`apart`] by the number of the reply, of which there is
+    /// none.
+    PutApart,
+}
+
+const BRIEF_KINDS: [BriefKind; 3] = [BriefKind::Get, BriefKind::Put, BriefKind::PutApart];
+
 /// A put or a get of one piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Brief {
-    /// Whether the data go into the piece; else it is replied.
-    pub is_put: bool,
+    /// See there.
+    pub kind: BriefKind,
     /// As of [`Ask`].
     pub reply: i32,
-    /// Bytes from the beginning of the rank's memory.
+    /// Bytes from the beginning of the rank's memory; an address in that of a dynamic window.
     pub at: u64,
     pub bytes: u64,
 }
 
 const BRIEF_WORDS: usize = 3;
+/// What a brief request is longer than its data.
+pub const BRIEF_BYTES: usize = 8 * BRIEF_WORDS;
 /// In the last word, where other requests have their kind.
 const IS_BRIEF: u64 = 1 << 8;
 
 impl Brief {
     /// What follows its data.
-    pub fn words(self) -> [u8; 8 * BRIEF_WORDS] {
-        let kind = IS_BRIEF | u64::from(self.is_put) | u64::from(self.reply.cast_unsigned()) << 32;
-        let mut words = [0; 8 * BRIEF_WORDS];
+    pub fn words(self) -> [u8; BRIEF_BYTES] {
+        let kind = IS_BRIEF | self.kind as u64 | u64::from(self.reply.cast_unsigned()) << 32;
+        let mut words = [0; BRIEF_BYTES];
         let (all, _) = words.as_chunks_mut::<8>();
         for (bytes, word) in all.iter_mut().zip([self.at, self.bytes, kind]) {
             *bytes = word.to_ne_bytes();
@@ -176,21 +201,27 @@ impl Brief {
         words
     }
 
+    /// A put whose data are a message of their own, if it is one.
+    pub fn apart(message: &[u8]) -> Option<Self> {
+        let (brief, _) = Self::decode(message)?;
+        (brief.kind == BriefKind::PutApart).then_some(brief)
+    }
+
     /// A message, taken apart; `None` if it is none of this kind.
     #[inline]
     pub fn decode(message: &[u8]) -> Option<(Self, &[u8])> {
-        let (data, words) = message.split_last_chunk::<{ 8 * BRIEF_WORDS }>()?;
+        let (data, words) = message.split_last_chunk::<BRIEF_BYTES>()?;
         let (words, _) = words.as_chunks::<8>();
         let word = |at: usize| u64::from_ne_bytes(words[at]);
         let (kind, reply) = (word(2) as u32, (word(2) >> 32) as u32);
+        let kind = kind.checked_sub(IS_BRIEF as u32)?;
         let brief = Self {
-            is_put: u64::from(kind) == IS_BRIEF | 1,
+            kind: *BRIEF_KINDS.get(kind as usize)?,
             reply: reply.cast_signed(),
             at: word(0),
             bytes: word(1),
         };
-        let is_brief = brief.is_put || u64::from(kind) == IS_BRIEF;
-        is_brief.then_some((brief, data))
+        Some((brief, data))
     }
 }
 
@@ -226,9 +257,9 @@ mod tests {
 
     #[test]
     fn what_is_asked_in_brief_arrives() {
-        for is_put in [false, true] {
+        for kind in BRIEF_KINDS {
             let brief = Brief {
-                is_put,
+                kind,
                 reply: REPLIES - 1,
                 at: 1 << 40,
                 bytes: 4,

@@ -443,8 +443,11 @@ impl Run {
     }
 
     fn move_bytes(&mut self, (origin, target): (usize, usize), choices: &mut Choices) {
-        let (ty, model) = datatypes::any(choices);
-        let count = choices.below(4);
+        // Of elements that lie apart there are few bytes, and a stretch may be longer than a packet.
+        let ((ty, model), count) = match choices.below(3) {
+            0 => (datatypes::byte(), choices.below(240)),
+            _ => (datatypes::any(choices), choices.below(4)),
+        };
         let displacement = i64::from(choices.byte()) - 8;
         let places = model.bytes(count);
         let found = self.place((origin, target), (displacement, &places));
@@ -626,7 +629,7 @@ fn moved(
 ) -> Result<()> {
     match kind {
         Kind::Put if process.put_straight(win, buffer, remote) => Ok(()),
-        Kind::Put => process.put(win, buffer, remote),
+        Kind::Put => process.put(win, buffer, remote).map(|_| ()),
         _ if process.get_straight(win, buffer, remote) => Ok(()),
         _ => process.get(win, buffer, remote).map(|_| ()),
     }

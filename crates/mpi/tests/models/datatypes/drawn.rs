@@ -217,6 +217,11 @@ fn dealt_out(darray: &Darray, model: &Model) -> Model {
 const DEPTH_MAX: usize = 3;
 pub(super) const ENTRIES_MAX: usize = 64;
 
+/// One byte.
+pub fn byte() -> Pair {
+    named(TypeId::BYTE.0, &[(0, 1, 1)])
+}
+
 /// Any datatype, some constructors deep.
 pub fn any(choices: &mut Choices) -> Pair {
     within(choices, DEPTH_MAX)

@@ -12,7 +12,7 @@ use corecast_mpi::handle::TypeId;
 
 use super::{Choices, marked};
 use drawn::{ENTRIES_MAX, strided};
-pub use drawn::{Pair, any};
+pub use drawn::{Pair, any, byte};
 use type_map::Entry;
 
 /// Memory in which an element lies `before` bytes from the beginning.
