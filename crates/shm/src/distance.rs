@@ -78,7 +78,7 @@ impl Choice {
         } else {
             Way::Caches
         };
-        if near == Way::Strings && !ticks::has_slow_caches() {
+        if near == Way::Strings && !has_slow_caches() {
             return Self::Always(near);
         }
         // Where loads cannot be timed nobody knows better.
@@ -209,6 +209,12 @@ fn slow() -> Option<u64> {
         let longer = memory.saturating_sub(nothing) as f64 * FAR;
         Some(nothing + longer as u64)
     })
+}
+
+/// Whether what another core's caches have comes slowly, and is slowly taken from them.
+pub fn has_slow_caches() -> bool {
+    static IS_SO: OnceLock<bool> = OnceLock::new();
+    *IS_SO.get_or_init(ticks::has_slow_caches)
 }
 
 /// The way of so many bytes of a body that goes this way.

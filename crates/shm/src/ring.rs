@@ -74,7 +74,7 @@ const CACHED_MIN: usize = 256 << 10;
 const POOL_MIN: usize = 32 << 10;
 /// Short bodies stay among so many first bytes of a pool as long as their reader keeps up: those are in the
 /// nearest caches of both, and a message of 4 KiB to and fro took 0.23 us instead of 0.25 to 0.31 (2026-11-30,
-/// AMD EPYC).
+/// AMD EPYC, family 26). Not where caches give slowly what they have ([`distance::has_slow_caches`]).
 const WARM: u64 = if cfg!(loom) {
     3 * LINE_BYTES as u64
 } else {
@@ -237,6 +237,8 @@ pub struct Sender {
     taken: u32,
     pool_next: u64,
     pool_taken: u64,
+    /// [`WARM`], or more than there is.
+    warm: u64,
 }
 
 /// The end of a ring that reads.
@@ -256,16 +258,21 @@ impl Sender {
     /// The writing end of the ring at an offset of a map, which must outlive it. There may be one.
     #[cfg(not(loom))]
     pub fn new(map: &Map, offset: usize, pool_bytes: usize) -> Self {
-        Self::of(Parts::at(map, offset, pool_bytes))
+        let warm = match distance::has_slow_caches() {
+            true => u64::MAX,
+            false => WARM,
+        };
+        Self::of(Parts::at(map, offset, pool_bytes), warm)
     }
 
-    fn of(parts: Parts) -> Self {
+    fn of(parts: Parts, warm: u64) -> Self {
         Self {
             parts,
             next: 0,
             taken: 0,
             pool_next: 0,
             pool_taken: 0,
+            warm,
         }
     }
 
@@ -334,7 +341,7 @@ impl Sender {
     fn put<const N: usize>(&mut self, parts: [&[u8]; N], len: usize, way: Way) -> Option<u64> {
         let (size, bytes) = (self.parts.pool_bytes, padded(len));
         let at = self.pool_next % size;
-        if bytes <= WARM_BODY_MAX && at / WARM != (at + bytes) / WARM {
+        if bytes <= WARM_BODY_MAX && at / self.warm != (at + bytes) / self.warm {
             self.see_taken();
             if self.pool_taken == self.pool_next {
                 self.pool_next += size - at;
@@ -480,7 +487,7 @@ mod models {
             pool: pool.leak().as_ptr(),
             pool_bytes: (POOL_LINES * LINE_BYTES) as u64,
         };
-        (Sender::of(parts), Receiver::of(parts))
+        (Sender::of(parts, WARM), Receiver::of(parts))
     }
 
     /// Packets of these lengths arrive in order with their bytes.
