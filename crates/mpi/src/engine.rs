@@ -20,6 +20,7 @@
 
 mod away;
 mod broadcast;
+mod brought;
 mod counters;
 mod flight;
 mod following;

@@ -196,6 +196,16 @@ impl Request {
         ended.map(Some)
     }
 
+    /// The message that it waits for, if it is one and has not ended.
+    pub(crate) fn message(&self, engine: &Engine) -> Option<u32> {
+        match &self.what {
+            What::Send { flight, .. } | What::Recv { flight, .. } => {
+                engine.landed(flight).is_none().then_some(flight.0)
+            }
+            What::Done(_) | What::Inactive | What::Operation => None,
+        }
+    }
+
     fn end(&mut self) -> Status {
         match std::mem::replace(&mut self.what, What::Inactive) {
             What::Done(status) => status,
@@ -464,6 +474,26 @@ impl Process {
             }
         }
         Ok(has_moved)
+    }
+
+    /// The message that a request waits for, if it waits for one.
+    #[must_use]
+    pub fn message_of(&self, id: RequestId) -> Option<u32> {
+        self.requests.get(id)?.message(&self.engine)
+    }
+
+    /// Has messages brought to their ends while this process sleeps, if there is somebody to do it and it is
+    /// worth that; whether it was done, or something has come that is to be taken first.
+    ///
+    /// # Errors
+    /// What ends all ranks.
+    pub fn bring_about(&mut self, waited: &[u32]) -> Result<bool> {
+        // What else goes on would have them given back again and again.
+        let keeps_all = self.comm(CommId::WORLD)?.collectives.settings.keeps_all;
+        if keeps_all || !self.is_idle() {
+            return Ok(false);
+        }
+        self.engine.bring_about(waited)
     }
 
     /// Whether nothing is under way that this rank has begun.

@@ -160,6 +160,8 @@ impl Run {
         let of_carried = |&(post, span, stage): &(u32, Span, Stage)| UnderWay {
             post,
             peer: peers[self.posts[post as usize].peer as usize],
+            context,
+            tag,
             part: image.part(span),
             stage,
         };

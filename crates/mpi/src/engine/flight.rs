@@ -110,8 +110,13 @@ impl Flights {
     /// As [`Flights::add`], of one that the other end knows by this name.
     pub fn add_named(&mut self, name: u32, state: State) -> u32 {
         let flight = self.add(state);
-        self.named.push((name, flight));
+        self.set_name(flight, name);
         flight
+    }
+
+    /// The other end of a message knows it by this name.
+    pub fn set_name(&mut self, flight: u32, name: u32) {
+        self.named.push((name, flight));
     }
 
     /// What the other end of a message calls it.
@@ -171,6 +176,12 @@ impl Flights {
         let is_under_way =
             |state: &&State| matches!(state, State::Receiving { .. } | State::Sending { .. });
         self.states.iter().filter(is_under_way).nth(few).is_some()
+    }
+
+    /// Messages that are being sent or received.
+    pub fn under_way(&self) -> impl Iterator<Item = (u32, State)> {
+        let all = (0..).zip(self.states.iter().copied());
+        all.filter(|(_, state)| matches!(state, State::Receiving { .. } | State::Sending { .. }))
     }
 
     pub fn is_coming(&self, flight: u32) -> bool {

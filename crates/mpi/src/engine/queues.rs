@@ -118,6 +118,13 @@ impl Queues {
         all.map(|(_, posted)| posted)
     }
 
+    /// The same in the order in which they were posted.
+    pub fn in_order(&self) -> Vec<&Posted> {
+        let mut all: Vec<_> = self.posted.iter().flatten().chain(&self.from_any).collect();
+        all.sort_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, posted)| posted).collect()
+    }
+
     /// How many they are.
     pub fn waiting(&self) -> usize {
         self.waiting

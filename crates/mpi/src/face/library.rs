@@ -23,6 +23,8 @@ use crate::collective::Settings;
 use crate::error::{Class, Error, Result};
 use crate::handle::{CommId, SessionId, WinId};
 use crate::process::Process;
+use crate::request::Request;
+use crate::status::Status;
 use crate::topology::Topology;
 use crate::transport::{Alone, Transport};
 
@@ -372,6 +374,44 @@ impl Entered {
             self.idle(calls)?;
             calls = calls.saturating_add(1);
         }
+    }
+
+    /// In virtual time, before a wait for messages: has them brought to their ends by others as far as that
+    /// can be. `waited` tells which have not ended.
+    ///
+    /// # Errors
+    /// Of what goes on.
+    #[inline]
+    pub fn bring_about(&mut self, waited: impl Fn(&Process) -> Vec<u32>) -> Result<()> {
+        match watch::is_on() {
+            false => Ok(()),
+            true => self.bring(&waited),
+        }
+    }
+
+    #[cold]
+    fn bring(&mut self, waited: &dyn Fn(&Process) -> Vec<u32>) -> Result<()> {
+        loop {
+            let mut left = waited(&self.process);
+            if left.is_empty() {
+                return Ok(());
+            }
+            if self.process.progress()? {
+                continue;
+            }
+            if !self.instead(&mut left, &mut |left, process| process.bring_about(left))? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// As [`Entered::wait`], for a message that has no handle.
+    ///
+    /// # Errors
+    /// Its own, or of what goes on.
+    pub fn wait_for(&mut self, request: &mut Request) -> Result<Status> {
+        self.bring_about(|process| request.message(&process.engine).into_iter().collect())?;
+        self.wait(|process| process.poll(request))
     }
 
     /// Has a job carried on by others; whether it was.

@@ -51,7 +51,7 @@ fn send_now<A: Abi, N: Count>(
             return Ok(());
         }
         let mut request = process.begin_send(buffer, to.rank, to.tag, to.comm, to.mode)?;
-        mpi.wait(|process| process.poll(&mut request))?;
+        mpi.wait_for(&mut request)?;
         Ok(())
     })
 }
@@ -261,7 +261,7 @@ pub fn recv<A: Abi, N: Count>(
             Some(found) => found,
             None => {
                 let mut request = process.begin_recv(buffer, source, tag, comm)?;
-                mpi.wait(|process| process.poll(&mut request))?
+                mpi.wait_for(&mut request)?
             }
         };
         status.set_status::<A>(&found);
@@ -409,7 +409,7 @@ pub fn mrecv<A: Abi, N: Count>(
         let id = message.get()?.id();
         let mut request = mpi.process.begin_recv_probed(buffer, id)?;
         message.set(Message::of(MessageId::NULL))?;
-        let found = mpi.wait(|process| process.poll(&mut request))?;
+        let found = mpi.wait_for(&mut request)?;
         status.set_status::<A>(&found);
         Ok(())
     })
@@ -478,6 +478,10 @@ fn wait_for_both(
     mpi: &mut Entered,
     (mut receive, mut send): (begun::Request, begun::Request),
 ) -> Result<Status> {
+    mpi.bring_about(|process| {
+        let both = [&receive, &send].map(|request| request.message(&process.engine));
+        both.into_iter().flatten().collect()
+    })?;
     let sent = mpi.wait(|process| process.poll(&mut send));
     let received = mpi.wait(|process| process.poll(&mut receive))?;
     sent?;

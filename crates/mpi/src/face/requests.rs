@@ -10,6 +10,7 @@ use super::{Count, Entered, In, Out, Owner, Request, errors, failed};
 use crate::abi::Abi;
 use crate::error::{Class, Error, Result};
 use crate::handle::RequestId;
+use crate::process::Process;
 use crate::status::Status;
 
 /// As [`super::call`], for calls that find out later on which object they are.
@@ -155,6 +156,7 @@ pub fn wait<A: Abi>(request: Out<Request<A>>, status: Out<A::Status>) -> c_int {
         }
         let id = request.get()?.id();
         *owner = owner_of(mpi, id);
+        mpi.bring_about(|process| process.message_of(id).into_iter().collect())?;
         let outcome = mpi.wait_in(|mpi| test_one::<A>(mpi, id));
         end_one::<A>(mpi, request, id, status, outcome)
     })
@@ -262,10 +264,20 @@ impl<A: Abi> Outcomes<A> {
     }
 }
 
+/// The messages that requests wait for. None where one waits for something else, or there is no such request:
+/// waiting for them tells.
+fn messages_of<A: Abi>(process: &Process, requests: Out<Request<A>>, count: usize) -> Vec<u32> {
+    let requests = requests.array().slice(count).unwrap_or_default();
+    let message = |request: &Request<A>| process.message_of(request.id());
+    requests.iter().filter_map(message).collect()
+}
+
 pub fn waitall<A: Abi>(count: c_int, requests: Out<Request<A>>, statuses: Out<A::Status>) -> c_int {
     call_request::<A>("MPI_Waitall", |mpi, owner| {
         let mut outcomes = Outcomes::<A>::new(statuses);
-        for index in 0..count.count()? {
+        let count = count.count()?;
+        mpi.bring_about(|process| messages_of(process, requests, count))?;
+        for index in 0..count {
             let request = requests.at(index);
             if let Some(status) = end_message(mpi, request)? {
                 outcomes.push(Ok(status));

@@ -38,6 +38,12 @@ pub(super) fn set(is_watched: bool) {
     IS_WATCHED.store(is_watched, Ordering::Relaxed);
 }
 
+/// Whether calls are told of, which take time then, and waits none of the wall's.
+#[inline]
+pub(super) fn is_on() -> bool {
+    IS_WATCHED.load(Ordering::Relaxed)
+}
+
 /// The program looks for messages and does not wait.
 #[inline]
 pub(super) fn look(mpi: &mut Entered) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A collective that somebody else carries on, as a value.
+//! A collective that somebody else carries on, or messages that somebody else brings to their ends, as a value.
 //!
 //! In virtual time a rank's process sleeps whenever it waits, and to wake it takes the host longer than to
-//! simulate the message that it waited for. So it gives what is left of a collective away
-//! ([`crate::transport::Carrier`]), and has it back complete, or as far as it came when something came for
-//! the rank that its process must see. Whoever carries it on sends the same packets in the same order
+//! simulate the message that it waited for. So it gives what is left of a collective away, or all its messages
+//! that are under way ([`crate::transport::Carrier`]), and has it back complete, or as far as it came when
+//! something came for the rank that its process must see. Whoever carries it on sends the same packets in the same order
 //! and waits for the same ones as [`super::Run`] does over an [`Engine`](crate::Engine) whose transport
 //! reads nobody's memory and sends no first bytes.
 //!
@@ -69,14 +69,48 @@ pub enum Stage {
 /// A message that has begun and not ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnderWay {
-    /// Its number among the messages of the collective.
+    /// Its number among the messages of the collective, or what else tells it from others.
     pub post: u32,
-    /// The rank at its other end.
+    /// The rank at its other end; [`ANYBODY`] where it is received from whoever sends it.
     pub peer: u32,
-    /// Where it goes, or lies.
+    /// Its context.
+    pub context: u32,
+    /// Its tag; [`ANY_TAG`] where it is received with whatever it has.
+    pub tag: i32,
+    /// Where it goes, or lies; what is still to come goes to the beginning of this.
     pub part: Part,
     /// How far it has come.
     pub stage: Stage,
+}
+
+/// The sender of what is received from anybody.
+pub const ANYBODY: u32 = u32::MAX;
+/// The tag of what is received with any.
+pub const ANY_TAG: i32 = i32::MIN;
+/// The context of no message.
+pub const NO_CONTEXT: u32 = u32::MAX;
+
+impl UnderWay {
+    /// Whether it is a receive for such a message.
+    fn takes(&self, packet: &Packet, from: u32) -> bool {
+        self.stage == Stage::Posted
+            && self.context == packet.context
+            && [from, ANYBODY].contains(&self.peer)
+            && [packet.tag, ANY_TAG].contains(&self.tag)
+    }
+}
+
+/// A message that was received, and where that is not known what it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// As [`UnderWay::post`].
+    pub post: u32,
+    /// Its sender.
+    pub peer: u32,
+    /// Its tag.
+    pub tag: i32,
+    /// Its length.
+    pub bytes: u32,
 }
 
 /// A message that no receive has taken.
@@ -99,10 +133,6 @@ impl Early {
             Self::Bytes(body) => body.len(),
             Self::Announced { bytes, .. } => *bytes as usize,
         }
-    }
-
-    fn fits(&self, part: Part) -> bool {
-        self.bytes() == part.bytes as usize
     }
 }
 
@@ -180,6 +210,11 @@ pub struct Carried {
     pub posts: u32,
     /// Those that have not ended, in the order in which they began.
     pub under_way: Vec<UnderWay>,
+    /// Whether these are messages of the program: they may be shorter than what they are received into, and
+    /// it wants to know what has come.
+    pub is_of_messages: bool,
+    /// Those that have come since, if so.
+    pub ended: Vec<Ended>,
     /// Messages that have come before their receives, and their senders.
     pub early: Vec<(u32, Early)>,
     /// See there.
@@ -218,7 +253,7 @@ impl Carried {
                 Task::Send(to, part) => self.send(to, image, part, send),
                 Task::Recv(from, part) => {
                     let early = self.early.iter().position(|(sender, _)| *sender == from);
-                    if early.is_some_and(|at| !self.early[at].1.fits(part)) {
+                    if early.is_some_and(|at| !self.fits(self.early[at].1.bytes(), part)) {
                         return Pace::Ended;
                     }
                     self.begin(from, part, Stage::Posted);
@@ -298,6 +333,8 @@ impl Carried {
         self.under_way.push(UnderWay {
             post,
             peer,
+            context: self.context,
+            tag: self.tag,
             part,
             stage,
         });
@@ -311,16 +348,23 @@ impl Carried {
 
     /// Whether a message has come that does not fit its receive: that is the process' to tell.
     fn is_unfit(&self) -> bool {
+        let own = Packet::eager(self.context, self.tag);
         let mut senders = self.early.iter().map(|(from, _)| *from);
-        senders.any(|from| self.posted(from).next().is_some())
+        senders.any(|from| self.receives(&own, from).next().is_some())
     }
 
-    /// Receives that wait for a message of a rank: where they are among those under way.
-    fn posted(&self, from: u32) -> impl Iterator<Item = usize> {
-        let is_posted =
-            move |message: &UnderWay| message.peer == from && message.stage == Stage::Posted;
+    /// Whether a message of so many bytes is one for a receive into there.
+    fn fits(&self, bytes: usize, part: Part) -> bool {
+        match self.is_of_messages {
+            true => bytes <= part.bytes as usize,
+            false => bytes == part.bytes as usize,
+        }
+    }
+
+    /// Receives that wait for such a message: where they are among those under way.
+    fn receives(&self, packet: &Packet, from: u32) -> impl Iterator<Item = usize> {
         let all = self.under_way.iter().enumerate();
-        all.filter_map(move |(at, message)| is_posted(message).then_some(at))
+        all.filter_map(move |(at, message)| message.takes(packet, from).then_some(at))
     }
 
     /// A message under way between this rank and another, of a stage that is wanted.
@@ -338,33 +382,35 @@ impl Carried {
     #[must_use]
     pub fn holds<'p>(&self, packets: impl IntoIterator<Item = (u32, Head, &'p [u8])>) -> bool {
         let mut room = EARLY_MAX.saturating_sub(self.early_bytes());
-        let mut senders = Vec::new();
-        // Whether there is room for a message, which takes some where no receive waits for it.
-        let mut has_room = |from: u32, length: u64, body: &[u8]| {
-            let before = senders.iter().filter(|sender| **sender == from).count();
-            senders.push(from);
-            let receive = self.posted(from).nth(before);
-            if receive.is_some_and(|at| u64::from(self.under_way[at].part.bytes) == length) {
-                return true;
+        let mut taken = Vec::new();
+        // Whether there is room for a message, which takes some where no receive waits for it; `None` if it is
+        // somebody else's.
+        let mut has_room = |packet: &Packet, from: u32, length: usize, body: &[u8]| {
+            let mut receives = self.receives(packet, from);
+            let receive = receives.find(|at| !taken.contains(at));
+            taken.extend(receive);
+            if receive.is_some_and(|at| self.fits(length, self.under_way[at].part)) {
+                return Some(true);
+            }
+            if !self.is_own(packet) {
+                return receive.map(|_| false);
             }
             let left = room.checked_sub(body.len());
             room = left.unwrap_or(0);
-            left.is_some()
+            Some(left.is_some())
         };
         packets.into_iter().all(|(from, head, body)| {
             let packet = Packet::of(head);
             let name = packet.word as u32;
             match packet.kind {
-                PacketKind::Eager if self.is_own(&packet) => {
-                    has_room(from, body.len() as u64, body)
-                }
-                PacketKind::Eager => true,
-                PacketKind::Announce if self.is_own(&packet) => {
+                PacketKind::Eager => has_room(&packet, from, body.len(), body).unwrap_or(true),
+                PacketKind::Announce => {
                     let [bytes, address] = words_of(body);
-                    let is_long = (1..=u64::from(u32::MAX)).contains(&bytes);
-                    address == 0 && is_long && has_room(from, bytes, body)
+                    let is_long = (1..=u64::from(u32::MAX)).contains(&bytes) && address == 0;
+                    let is_alone = self.terms.is_alone;
+                    let holds = has_room(&packet, from, bytes as usize, body);
+                    holds.map_or(is_alone, |holds| holds && is_long)
                 }
-                PacketKind::Announce => self.terms.is_alone,
                 PacketKind::Ask => self.find(from, is_announced(name)).is_some(),
                 PacketKind::Data => self.find(from, is_coming(name)).is_some(),
                 PacketKind::EagerSync
@@ -380,14 +426,10 @@ impl Carried {
         let packet = Packet::of(head);
         let name = packet.word as u32;
         match packet.kind {
-            PacketKind::Eager if self.is_own(&packet) => {
-                self.take(image, from, Early::Bytes(body.into()));
-                true
-            }
-            PacketKind::Announce if self.is_own(&packet) => {
+            PacketKind::Eager => self.take(image, from, &packet, Early::Bytes(body.into())),
+            PacketKind::Announce => {
                 let bytes = words_of(body)[0] as u32;
-                self.take(image, from, Early::Announced { bytes, name });
-                true
+                self.take(image, from, &packet, Early::Announced { bytes, name })
             }
             PacketKind::Ask => match self.find(from, is_announced(name)) {
                 Some(at) => {
@@ -411,24 +453,34 @@ impl Carried {
         }
     }
 
-    fn take(&mut self, image: &mut [u8], from: u32, message: Early) {
+    /// Takes a message if it is its own, or one of those under way; whether it is.
+    fn take(&mut self, image: &mut [u8], from: u32, packet: &Packet, message: Early) -> bool {
+        let receive = self.receives(packet, from).next();
+        if receive.is_none() && !self.is_own(packet) {
+            return false;
+        }
         self.done.arrived += 1;
-        let posted = self.posted(from).next();
-        self.done.unexpected += u32::from(posted.is_none());
+        self.done.unexpected += u32::from(receive.is_none());
         // None overtakes one that does not fit.
         let is_next = self.early.iter().all(|(sender, _)| *sender != from);
-        match posted.filter(|_| is_next) {
-            Some(at) if message.fits(self.under_way[at].part) => self.accept(image, at, message),
+        match receive.filter(|_| is_next) {
+            Some(at) if self.fits(message.bytes(), self.under_way[at].part) => {
+                let receive = &mut self.under_way[at];
+                (receive.peer, receive.tag) = (from, packet.tag);
+                receive.part.bytes = message.bytes() as u32;
+                self.accept(image, at, message);
+            }
             _ => self.early.push((from, message)),
         }
+        true
     }
 
-    /// Gives a receive the message for it.
+    /// Gives a receive the message for it, which has its length.
     fn accept(&mut self, image: &mut [u8], at: usize, message: Early) {
         match message {
             Early::Bytes(body) => {
-                let part = self.under_way.remove(at).part;
-                image[part.range()].copy_from_slice(&body);
+                let receive = self.end(at);
+                image[receive.part.range()].copy_from_slice(&body);
             }
             Early::Announced { name: theirs, .. } => {
                 let name = self.name();
@@ -437,6 +489,20 @@ impl Carried {
                 self.replies.push((receive.peer, Reply::Ask(theirs, name)));
             }
         }
+    }
+
+    /// A message has come.
+    fn end(&mut self, at: usize) -> UnderWay {
+        let message = self.under_way.remove(at);
+        if self.is_of_messages {
+            self.ended.push(Ended {
+                post: message.post,
+                peer: message.peer,
+                tag: message.tag,
+                bytes: message.part.bytes,
+            });
+        }
+        message
     }
 
     /// The next bytes of a message.
@@ -450,7 +516,7 @@ impl Carried {
         room[..bytes].copy_from_slice(&body[..bytes]);
         *got += bytes as u32;
         if *got == part.bytes {
-            self.under_way.remove(at);
+            self.end(at);
         }
     }
 

@@ -79,6 +79,8 @@ fn it_goes_on_with_what_it_waits_for_and_with_what_came_before() {
     carried.under_way.push(UnderWay {
         post: 0,
         peer: 5,
+        context: 3,
+        tag: 7,
         part: part(8, 4),
         stage: Stage::Posted,
     });
@@ -283,6 +285,115 @@ fn what_its_process_would_act_on_it_does_not_hold() {
     assert!(!carried.holds(all(&[0])));
 }
 
+/// Messages of a program, all of which are waited for, and an image.
+fn messages(under_way: &[(u32, i32, Part, Stage)], bytes: usize) -> (Carried, Vec<u8>) {
+    let messages = (0..).zip(under_way);
+    let under_way: Vec<UnderWay> = messages
+        .map(|(post, &(peer, tag, part, stage))| UnderWay {
+            post,
+            peer,
+            context: 3,
+            tag,
+            part,
+            stage,
+        })
+        .collect();
+    let carried = Carried {
+        context: NO_CONTEXT,
+        tasks: under_way.iter().map(|it| Task::Wait(it.post)).collect(),
+        under_way,
+        is_of_messages: true,
+        terms: Terms {
+            short: 4,
+            packet: 4,
+            is_alone: true,
+            name: 9 | NAMED,
+        },
+        image: bytes as u32,
+        ..Carried::default()
+    };
+    (carried, vec![0; bytes])
+}
+
+fn ended_of((post, peer, tag, bytes): (u32, u32, i32, u32)) -> Ended {
+    Ended {
+        post,
+        peer,
+        tag,
+        bytes,
+    }
+}
+
+/// They go to the earliest receive that takes them, whoever it is of, and may be shorter than there is room.
+#[test]
+fn messages_of_the_program_go_to_the_earliest_receive_that_takes_them() {
+    let receives = [
+        (5, 8, part(0, 8), Stage::Posted),
+        (ANYBODY, 7, part(8, 8), Stage::Posted),
+        (5, ANY_TAG, part(16, 8), Stage::Posted),
+        (5, 7, part(24, 8), Stage::Posted),
+    ];
+    let (mut carried, mut image) = messages(&receives, 32);
+    let both = (&mut carried, &mut image[..]);
+    arrive(both, 5, own(), &[1, 2]);
+    assert_eq!(carried.ended, [ended_of((1, 5, 7, 2))]);
+    // Of another context or sender they are nobody's, and lie.
+    for (from, packet) in [(6, own()), (5, Packet::eager(4, 7)), (6, announced(0))] {
+        let body = bytes_of([9, 0]);
+        assert!(carried.holds([(from, packet.head(), &body[..])]));
+        assert!(!carried.arrive(&mut image, from, packet.head(), &body));
+    }
+    // What is announced is asked for by a name of its own, and comes in parts.
+    let both = (&mut carried, &mut image[..]);
+    arrive(both, 5, announced(3), &bytes_of([6, 0]));
+    let (pace, sent) = advance(&mut carried, &mut image);
+    let asked = Packet::control(PacketKind::Ask, 3 | u64::from(9 | NAMED) << 32);
+    assert_eq!((pace, sent), (Pace::Waits, vec![(5, asked, vec![])]));
+    for body in [&[3, 4, 5, 6][..], &[7, 8]] {
+        let data = Packet::control(PacketKind::Data, u64::from(9 | NAMED));
+        arrive((&mut carried, &mut image[..]), 5, data, body);
+    }
+    assert_eq!(carried.ended[1], ended_of((2, 5, 7, 6)));
+    assert_eq!(advance(&mut carried, &mut image), (Pace::Waits, vec![]));
+    // Two that come together take a receive each.
+    let last = [(5, Packet::eager(3, 8)), (5, own())];
+    assert!(carried.holds(last.map(|(from, packet)| (from, packet.head(), &[9; 8][..]))));
+    for (from, packet) in last {
+        arrive((&mut carried, &mut image[..]), from, packet, &[9; 8]);
+    }
+    assert_eq!(advance(&mut carried, &mut image), (Pace::Ended, vec![]));
+    assert_eq!(carried.ended[3], ended_of((3, 5, 7, 8)));
+    assert_eq!(image[8..10], [1, 2]);
+    assert_eq!(image[16..22], [3, 4, 5, 6, 7, 8]);
+    assert_eq!((carried.done.arrived, carried.done.unexpected), (4, 0));
+}
+
+/// The process says that it is cut off, or has room for it.
+#[test]
+fn a_message_that_is_longer_than_its_place_is_the_process_s() {
+    let receives = [(5, 7, part(0, 4), Stage::Posted)];
+    let (carried, _) = messages(&receives, 4);
+    assert!(!carried.holds([(5, own().head(), &[0; 5][..])]));
+    assert!(!carried.holds([(5, announced(0).head(), &bytes_of([5, 0])[..])]));
+    // The second of two has no receive, and lies.
+    let two = [(5, own().head(), &[0; 4][..]), (5, own().head(), &[0; 9])];
+    assert!(carried.holds(two));
+}
+
+#[test]
+fn what_is_sent_ends_when_it_was_asked_for() {
+    let sends = [(5, 7, part(0, 6), Stage::Announced { name: 2 })];
+    let (mut carried, mut image) = messages(&sends, 6);
+    image.copy_from_slice(&[1, 2, 3, 4, 5, 6]);
+    assert_eq!(advance(&mut carried, &mut image), (Pace::Waits, vec![]));
+    let ask = Packet::control(PacketKind::Ask, 2 | 40 << 32);
+    arrive((&mut carried, &mut image[..]), 5, ask, &[]);
+    let data = Packet::control(PacketKind::Data, 40);
+    let parts = vec![(5, data, vec![1, 2, 3, 4]), (5, data, vec![5, 6])];
+    assert_eq!(advance(&mut carried, &mut image), (Pace::Ended, parts));
+    assert!(carried.ended.is_empty() && carried.under_way.is_empty());
+}
+
 fn parts() -> impl Strategy<Value = Part> {
     (0..8_u32, 0..8_u32).prop_map(|(offset, bytes)| part(offset, bytes))
 }
@@ -306,8 +417,10 @@ fn stages() -> impl Strategy<Value = Stage> {
 }
 
 fn under_way() -> impl Strategy<Value = UnderWay> {
-    let parts = (any::<u32>(), 0..4_u32, parts(), stages());
-    parts.prop_map(|(post, peer, part, mut stage)| {
+    let tag = prop::sample::select(vec![7, 8, ANY_TAG]);
+    let peer = prop::sample::select(vec![0, 1, 2, ANYBODY]);
+    let parts = (any::<u32>(), peer, (3..5_u32, tag), parts(), stages());
+    parts.prop_map(|(post, peer, (context, tag), part, mut stage)| {
         if let Stage::Coming { got, .. } = &mut stage {
             *got = (*got).min(part.bytes.saturating_sub(1));
         }
@@ -315,9 +428,21 @@ fn under_way() -> impl Strategy<Value = UnderWay> {
         UnderWay {
             post,
             peer,
+            context,
+            tag,
             part,
             stage: if is_none { Stage::Posted } else { stage },
         }
+    })
+}
+
+fn ended() -> impl Strategy<Value = Ended> {
+    let words = (any::<u32>(), any::<u32>(), any::<i32>(), any::<u32>());
+    words.prop_map(|(post, peer, tag, bytes)| Ended {
+        post,
+        peer,
+        tag,
+        bytes,
     })
 }
 
@@ -332,6 +457,7 @@ prop_compose! {
     fn any_carried()(
         tasks in prop::collection::vec(tasks(), 0..6),
         under_way in prop::collection::vec(under_way(), 0..4),
+        ended in prop::collection::vec(ended(), 0..3), is_of_messages: bool,
         early in prop::collection::vec((0..4_u32, early()), 0..4),
         image in 15..20_u32,
         numbers: [u32; 12], tag: i32, terms in (0..9_u32, 1..9_u32, any::<bool>(), any::<u32>()),
@@ -341,7 +467,7 @@ prop_compose! {
             context: numbers[0], tag, operator: numbers[1], tasks,
             terms: Terms { short, packet, is_alone, name },
             next: numbers[2], posts: numbers[3],
-            under_way, early,
+            under_way, is_of_messages, ended, early,
             done: Done {
                 sent: numbers[4], sent_bytes: numbers[5], arrived: numbers[6],
                 unexpected: numbers[7], announced: numbers[8], announced_bytes: numbers[9],
@@ -380,7 +506,8 @@ proptest! {
     #[test]
     fn what_is_written_is_read(carried in any_carried()) {
         let bytes = carried.write();
-        let most = carried_bytes(carried.tasks.len(), carried.under_way.len())
+        let messages = carried.under_way.len() + carried.ended.len();
+        let most = carried_bytes(carried.tasks.len(), messages)
             + early_bytes(carried.early.len(), carried.early_bytes());
         prop_assert!(bytes.len() <= most);
         prop_assert_eq!(Carried::read(&bytes), Some(carried));

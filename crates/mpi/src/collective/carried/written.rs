@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A collective that is carried on, as bytes.
 
-use super::{Carried, Done, Early, Part, Stage, Task, Terms, UnderWay};
+use super::{Carried, Done, Early, Ended, Part, Stage, Task, Terms, UnderWay};
 
 impl Task {
     fn words(self) -> [u32; TASK_WORDS] {
@@ -42,12 +42,20 @@ impl UnderWay {
             Stage::Coming { name, got } => [1, name, got],
             Stage::Announced { name } => [2, name, 0],
         };
-        [self.post, self.peer, offset, bytes, kind, name, got]
+        let Self {
+            post,
+            peer,
+            context,
+            tag,
+            ..
+        } = self;
+        let tag = tag.cast_unsigned();
+        [post, peer, context, tag, offset, bytes, kind, name, got]
     }
 
     /// As [`Task::read`].
     fn read(words: [u32; UNDER_WAY_WORDS], image: usize) -> Option<Self> {
-        let [post, peer, offset, bytes, kind, name, got] = words;
+        let [post, peer, context, tag, offset, bytes, kind, name, got] = words;
         let part = Part { offset, bytes };
         let stage = match kind {
             0 => Stage::Posted,
@@ -58,6 +66,8 @@ impl UnderWay {
         part.is_within(image).then_some(Self {
             post,
             peer,
+            context,
+            tag: tag.cast_signed(),
             part,
             stage,
         })
@@ -65,9 +75,12 @@ impl UnderWay {
 }
 
 /// Words of which the first says how many of everything there are.
-const HEAD_WORDS: usize = 21;
+const HEAD_WORDS: usize = 23;
 const TASK_WORDS: usize = 4;
-const UNDER_WAY_WORDS: usize = 7;
+const UNDER_WAY_WORDS: usize = 9;
+const ENDED_WORDS: usize = 4;
+/// Whatever has ended was under way, and takes no more.
+const _: () = assert!(ENDED_WORDS <= UNDER_WAY_WORDS);
 const EARLY_WORDS: usize = 4;
 
 /// Bytes of one with so many tasks and messages under way, without early messages.
@@ -88,7 +101,8 @@ impl Carried {
     pub fn write(&self) -> Vec<u8> {
         debug_assert!(self.replies.is_empty(), "what others wait for is sent");
         let early = early_bytes(self.early.len(), self.early_bytes());
-        let bytes = carried_bytes(self.tasks.len(), self.under_way.len()) + early;
+        let messages = self.under_way.len() + self.ended.len();
+        let bytes = carried_bytes(self.tasks.len(), messages) + early;
         let mut out = Vec::with_capacity(bytes);
         let mut put = |word: u32| out.extend_from_slice(&word.to_le_bytes());
         let Terms {
@@ -120,12 +134,20 @@ impl Carried {
             done.announced_bytes,
             done.streamed,
             done.streamed_bytes,
+            self.is_of_messages.into(),
+            self.ended.len() as u32,
         ];
         head.into_iter().for_each(&mut put);
         let tasks = self.tasks.iter().flat_map(|task| task.words());
         tasks.for_each(&mut put);
         let under_way = self.under_way.iter().flat_map(|message| message.words());
         under_way.for_each(&mut put);
+        for ended in &self.ended {
+            let tag = ended.tag.cast_unsigned();
+            for word in [ended.post, ended.peer, tag, ended.bytes] {
+                put(word);
+            }
+        }
         let mut bytes_of = |bytes: &[u8]| {
             out.extend_from_slice(bytes);
             out.resize(out.len().next_multiple_of(4), 0);
@@ -156,6 +178,18 @@ impl Carried {
         let under_way = (0..under_way)
             .map(|_| UnderWay::read(reader.words()?, image))
             .collect::<Option<_>>()?;
+        let ended = (0..head[22])
+            .map(|_| {
+                let [post, peer, tag, bytes] = reader.words::<ENDED_WORDS>()?;
+                let tag = tag.cast_signed();
+                Some(Ended {
+                    post,
+                    peer,
+                    tag,
+                    bytes,
+                })
+            })
+            .collect::<Option<_>>()?;
         let early = (0..early)
             .map(|_| {
                 let [from, kind, bytes, name] = reader.words()?;
@@ -182,6 +216,8 @@ impl Carried {
             next: head[7],
             posts: head[8],
             under_way,
+            is_of_messages: head[21] != 0,
+            ended,
             early,
             done: Done {
                 sent: head[13],
