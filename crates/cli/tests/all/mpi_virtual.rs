@@ -205,10 +205,10 @@ fn a_collective_takes_as_long_as_on_the_machine_of_programs() {
     }
 }
 
-/// Ranks that give collectives away to be carried on are where those are that do not, at every moment, whatever
-/// goes on beside them; and they are woken less often.
+/// Ranks that give collectives and messages away are where those are that do not, at every moment, whatever goes
+/// on beside them; and they are woken less often.
 #[test]
-fn collectives_take_as_long_whoever_carries_them_out() {
+fn collectives_and_messages_take_as_long_whoever_carries_them_out() {
     let chips: Vec<&str> = corecast_chip::builtin_names().collect();
     for (index, chip) in chips.into_iter().enumerate() {
         let program = program([&STANDARD, &MPICH][index % 2]);
@@ -223,20 +223,22 @@ fn collectives_take_as_long_whoever_carries_them_out() {
             let hand_overs = report["hand_overs"].take();
             (told, report, hand_overs.as_u64().expect("a number"))
         };
-        for check in [["storm", "3"], ["beside", "5"]] {
+        for check in [["storm", "3"], ["beside", "5"], ["exchange", "7"]] {
             let [carried, kept] = ["CORECAST_CARRY=1", "CORECAST_CARRY=0"].map(|it| run(it, check));
             assert_eq!(carried.0, kept.0, "{check:?} on {chip}");
             assert_eq!(carried.1, kept.1, "{check:?} on {chip}");
             assert!(carried.2 < kept.2, "{check:?} on {chip}: {carried:?}");
         }
-        let wrong = run("CORECAST_CARRY=1", ["beside", "2"]).0;
-        assert!(wrong.starts_with("0\n"), "{chip}: {wrong}");
+        for check in [["beside", "2"], ["exchange", "4"]] {
+            let wrong = run("CORECAST_CARRY=1", check).0;
+            assert!(wrong.starts_with("0\n"), "{check:?} on {chip}: {wrong}");
+        }
     }
 }
 
 /// Who waits for whom is told in the same words, and whose sum has another length.
 #[test]
-fn collectives_that_cannot_end_are_told_whoever_carries_them_out() {
+fn what_cannot_end_is_told_whoever_carries_it_out() {
     let program = program(&STANDARD);
     let run = |chip: &str, variables: [&str; 2], check: [&str; 2]| {
         let options = ["--chip", chip, "-x", variables[0], "-x", variables[1]];
@@ -264,6 +266,20 @@ fn collectives_that_cannot_end_are_told_whoever_carries_them_out() {
         ] {
             assert!(told.contains(expected), "{told}");
         }
+    }
+    for chip in ["scc", "tilepro64", "nagam", "park2019-bus"] {
+        let [carried, kept] = whoever.map(|it| run(chip, [it, doubling], ["amiss", "1"]));
+        assert_eq!(carried, kept, "{chip}");
+        let (code, told) = carried;
+        assert_eq!(code, Some(3), "{told}");
+        let mut expected = "rank 0 waits in MPI_Waitall for a message from any rank with tag 6 in \
+                            MPI_COMM_WORLD"
+            .to_owned();
+        // The bus takes 20000 bytes along with their envelope.
+        if chip != "park2019-bus" {
+            expected += " and for rank 2 to receive";
+        }
+        assert!(told.contains(&expected), "{chip}: {told}");
     }
     for (variable, count) in whoever.into_iter().flat_map(|it| [(it, "1"), (it, "8000")]) {
         let (code, told) = run("scc", [variable, doubling], ["unlike", count]);

@@ -63,6 +63,107 @@ static void storm(int rounds) {
   if (me == 0) printf("%ld\n%lx at %.12f\n", sum, order, MPI_Wtime());
 }
 
+/* Messages of all lengths that several are waited for of, some from anybody with any tag, into more room than
+   they need or less, in columns, beside others that nobody waits for yet, at ranks that are late. Rank 0 prints
+   how much was wrong, and what came first when, and says so of all. */
+static void exchange(int rounds) {
+  enum { MOST = 30000, FROM = 4 };
+  static const int lengths[] = {3, 0, 9000, 700, MOST, 17, 8000, 64, 20000, 250};
+  static char out[FROM][MOST], in[FROM + 2][2 * MOST], columns[3000], column[3000];
+  unsigned long order = 0;
+  int wrong = 0;
+  MPI_Datatype apart;
+  MPI_Comm own;
+  MPI_Request twice;
+  MPI_Type_vector(1000, 1, 3, MPI_BYTE, &apart);
+  MPI_Type_commit(&apart);
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Recv_init(in[FROM], MOST, MPI_BYTE, (me + 1) % ranks, 60, MPI_COMM_WORLD, &twice);
+  for (int round = 0; round < rounds; round++) {
+    MPI_Request requests[2 * FROM];
+    MPI_Status statuses[2 * FROM];
+    int count = 0, right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
+    MPI_Pcontrol(3000 * ((me * 7 + round * 3) % 5));
+    /* Of these the receives come last, and one of them takes whatever nobody else does. */
+    for (int i = 0; i < FROM; i++) {
+      int to = (me + i + 1) % ranks, bytes = lengths[(me + i * 3 + round) % 10];
+      memset(out[i], me + i + round, sizeof out[i]);
+      if ((me + i + round) % 4)
+        MPI_Isend(out[i], bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, &requests[count++]);
+      else
+        MPI_Issend(out[i], bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, &requests[count++]);
+    }
+    /* Nobody waits for this one before the end of the round. */
+    MPI_Send(&me, 1, MPI_INT, right, 50, MPI_COMM_WORLD);
+    for (int i = 0; i < FROM; i++) {
+      int from = (me + ranks - i - 1) % ranks, is_any = (round + i) % 3 == 0;
+      int tag = (round + i) % 2 || is_any ? i : MPI_ANY_TAG;
+      if (from == left) tag = i;
+      MPI_Irecv(in[i], sizeof in[i], MPI_BYTE, is_any ? MPI_ANY_SOURCE : from, tag, MPI_COMM_WORLD, &requests[count++]);
+    }
+    if (round % 3 == 1) {
+      /* The first of some, and then the others. */
+      MPI_Wait(&requests[count - 1], &statuses[count - 1]);
+    }
+    MPI_Waitall(count, requests, statuses);
+    for (int i = 0; i < FROM; i++) {
+      MPI_Status *status = &statuses[FROM + i];
+      int from = (me + ranks - i - 1) % ranks, bytes;
+      if (round % 3 == 1 && i == FROM - 1) continue;
+      MPI_Get_count(status, MPI_BYTE, &bytes);
+      wrong += status->MPI_SOURCE != from || status->MPI_TAG != i;
+      wrong += bytes != lengths[(from + i * 3 + round) % 10];
+      for (int j = 0; j < bytes; j++) wrong += in[i][j] != (char)(from + i + round);
+    }
+    /* Both halves long, and one of them in columns. */
+    memset(columns, me + round, sizeof columns);
+    MPI_Sendrecv(columns, 1, apart, left, 51, column, 1000, MPI_BYTE, right, 51, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wrong += column[999] != (char)(right + round);
+    MPI_Sendrecv(out[0], MOST, MPI_BYTE, right, 52, in[0], 2 * MOST, MPI_BYTE, left, 52, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wrong += in[0][MOST - 1] != (char)(left + round);
+    /* Whoever comes first, to rank 0. */
+    for (int i = 1; me == 0 && i < 2 * ranks - 1; i++) {
+      MPI_Status status;
+      MPI_Recv(in[1], MOST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, own, &status);
+      order = order * 31 + (unsigned long)(status.MPI_SOURCE + status.MPI_TAG);
+    }
+    for (int i = 0; me != 0 && i < 2; i++)
+      MPI_Send(out[1], lengths[(me + round + i) % 10], MPI_BYTE, 0, 53 + i, own);
+    /* Longer than its room, and beside it one that is not. */
+    MPI_Irecv(in[2], 10, MPI_BYTE, left, 54, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in[3], MOST, MPI_BYTE, left, 55, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(out[2], round % 2 ? 12 : 20000, MPI_BYTE, right, 54, MPI_COMM_WORLD);
+    MPI_Send(out[3], 9000, MPI_BYTE, right, 55, MPI_COMM_WORLD);
+    wrong += MPI_Waitall(2, requests, statuses) != MPI_ERR_IN_STATUS;
+    wrong += in[2][9] != (char)(left + 2 + round) || in[3][8999] != (char)(left + 3 + round);
+    MPI_Start(&twice);
+    MPI_Send(out[0], lengths[round % 10], MPI_BYTE, left, 60, MPI_COMM_WORLD);
+    MPI_Wait(&twice, &statuses[0]);
+    take(me == 0 ? MPI_ANY_SOURCE : left, 50, MPI_COMM_WORLD);
+  }
+  MPI_Request_free(&twice);
+  MPI_Type_free(&apart);
+  MPI_Comm_free(&own);
+  int all;
+  MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 0) printf("%d\n%lx at %.12f\n", all, order, MPI_Wtime());
+}
+
+/* Of the messages that rank 0 waits for one comes, one is never sent, and one never received. */
+static void amiss(void) {
+  MPI_Request requests[3];
+  if (me == 0) {
+    MPI_Irecv(room, 9000, MPI_BYTE, 1, 5, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(room + 9000, 9000, MPI_BYTE, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(room + 18000, 20000, MPI_BYTE, 2, 7, MPI_COMM_WORLD, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  } else {
+    if (me == 1) MPI_Send(room, 9000, MPI_BYTE, 0, 5, MPI_COMM_WORLD);
+    take(0, 9, MPI_COMM_WORLD);
+  }
+}
+
 /* Collectives of messages that wait until they are asked for, at ranks that are late; how much was wrong. */
 static int longer(int round) {
   enum { EACH = 2000, SUM = 5000 };
@@ -454,6 +555,8 @@ int main(int argc, char **argv) {
   if (!strcmp(check, "pingpong")) pingpong(number);
   if (!strcmp(check, "storm")) storm(number);
   if (!strcmp(check, "beside")) beside(number);
+  if (!strcmp(check, "exchange")) exchange(number);
+  if (!strcmp(check, "amiss")) amiss();
   if (!strcmp(check, "unlike")) unlike(number);
   if (!strcmp(check, "alone")) alone(number);
   if (!strcmp(check, "looks")) looks();
