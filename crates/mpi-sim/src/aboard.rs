@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Collectives that ranks have given away ([`Carried`]): they go on here, while the ranks' processes sleep.
+//! Collectives and messages that ranks have given away ([`Carried`]): they go on here, while the ranks'
+//! processes sleep.
 //!
-//! A rank whose collective is aboard does on the machine what its process would have it do, at the same
-//! time: it sends what the collective sends, and waits for what comes. Models a rank with a core of its
-//! own.
+//! A rank that has something aboard does on the machine what its process would have it do, at the same time:
+//! it sends what that sends, and waits for what comes. Models a rank with a core of its own.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

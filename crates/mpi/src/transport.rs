@@ -236,7 +236,7 @@ pub trait Transport: Send {
         None
     }
 
-    /// Who carries collectives on while this rank's process sleeps, where there is somebody.
+    /// Who carries collectives and messages on while this rank's process sleeps, where there is somebody.
     fn carrier(&mut self) -> Option<&mut dyn Carrier> {
         None
     }
@@ -323,7 +323,7 @@ pub trait Broadcaster {
     fn broadcast(&mut self, root: u32, members: &[u32], head: Head, body: &[u8]);
 }
 
-/// Who carries collectives on while a rank's process sleeps
+/// Who carries collectives on, and brings messages to their ends, while a rank's process sleeps
 /// ([`Carried`](crate::collective::carried::Carried)).
 pub trait Carrier {
     /// Most bytes of one, without its image.

@@ -202,9 +202,9 @@ pub enum Errand<'a> {
         /// Who takes part, and behind that the root's bytes ([`broadcast_body`]).
         body: &'a [u8],
     },
-    /// What is left of a collective ([`Carried`](corecast_mpi::collective::carried::Carried)) is to be
-    /// carried on as if it sent and waited; its bytes lie in the image. Answered with one of these, complete
-    /// or as far as it came when something came that it does not hold.
+    /// What is left of a collective, or of messages ([`Carried`](corecast_mpi::collective::carried::Carried)), is
+    /// to be carried on as if it sent and waited; its bytes lie in the image. Answered with one of these,
+    /// complete or as far as it came when something came that it does not hold.
     Carry(&'a [u8]),
     /// What it waits for, as it was asked ([`Wanted`](corecast_mpi::transport::Wanted)s as text).
     Tell(&'a [u8]),

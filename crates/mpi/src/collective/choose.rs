@@ -9,8 +9,8 @@
 //! - `CORECAST_EXPLAIN=1` prints what runs and why, once per collective, size class and communicator;
 //! - `CORECAST_CHECK=1` compares the calls of all ranks before data moves;
 //! - `CORECAST_REPRODUCIBLE=1` fixes the order in which contributions are combined, whoever is late;
-//! - `CORECAST_CARRY=0` lets the ranks of a simulated chip carry collectives out themselves
-//!   ([`super::carried`]), in the same virtual time.
+//! - `CORECAST_CARRY=0` lets the ranks of a simulated chip carry collectives out themselves, and bring messages
+//!   to their ends ([`super::carried`]), in the same virtual time.
 //!
 //! The bounds are those of two cores that share a last-level cache, where a message of some hundred
 //! bytes costs as much as one of none and where copying is what large ones cost.
