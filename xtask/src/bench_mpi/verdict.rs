@@ -66,9 +66,22 @@ fn time(results: &Results, key: &Key, name: &str) -> Option<f64> {
     time.is_finite().then_some(time)
 }
 
+/// The least time of the others; none where one of them had no iterations in this place by chance.
 fn best<'n>(results: &Results, key: &Key, names: &[&'n str]) -> Option<(f64, &'n str)> {
-    let others = names.iter().filter(|name| **name != OURS);
-    others
+    let others = || names.iter().filter(|name| **name != OURS);
+    let (ranks, test, bytes) = key;
+    let elsewhere = match test.strip_suffix(FAR) {
+        Some(near) => near.to_owned(),
+        None => format!("{test}{FAR}"),
+    };
+    let elsewhere = (*ranks, elsewhere, *bytes);
+    let is_missing = |name: &str| {
+        time(results, key, name).is_none() && time(results, &elsewhere, name).is_some()
+    };
+    if others().any(|name| is_missing(name)) {
+        return None;
+    }
+    others()
         .filter_map(|name| Some((time(results, key, name)?, *name)))
         .min_by(|one, other| one.0.total_cmp(&other.0))
 }
@@ -111,6 +124,27 @@ mod tests {
         assert_eq!(of("latency"), Some((0.5, "a".to_owned())));
         let (bandwidth, best) = of("bw").expect("both are there");
         assert!((bandwidth - 2.0 / 3.0).abs() < 1e-12 && best == "a");
+    }
+
+    /// A best that is one only because the others were elsewhere is none.
+    #[test]
+    fn where_a_library_was_elsewhere_nobody_is_the_best() {
+        let mut figures = vec![
+            ("bcast", OURS, 0.2),
+            ("bcast", "a", 0.9),
+            ("bcast@far", "a", 1.2),
+        ];
+        let of = |figures: &[_]| {
+            let results = results(figures);
+            let key = (2, "bcast".to_owned(), 8);
+            let names = [OURS, "a", "b"];
+            let verdict = verdict(&results, &key, &names);
+            (ratio(&results, &key, &names).map(|it| it.1), verdict)
+        };
+        let is_best = (Some("a".to_owned()), Some(Verdict::Reached));
+        assert_eq!(of(&figures), is_best, "b has failed");
+        figures.push(("bcast@far", "b", 0.5));
+        assert_eq!(of(&figures), (None, None));
     }
 
     #[test]
