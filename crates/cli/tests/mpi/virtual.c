@@ -130,6 +130,13 @@ static void exchange(int rounds) {
     }
     for (int i = 0; me != 0 && i < 2; i++)
       MPI_Send(out[1], lengths[(me + round + i) % 10], MPI_BYTE, 0, 53 + i, own);
+    /* Both take either, and the earlier one, from anybody, takes the first. */
+    MPI_Irecv(in[2], MOST, MPI_BYTE, MPI_ANY_SOURCE, 56, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in[3], MOST, MPI_BYTE, left, 56, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(out[0], 5, MPI_BYTE, right, 56, MPI_COMM_WORLD);
+    MPI_Send(out[1], round % 2 ? 6 : 10000, MPI_BYTE, right, 56, MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, statuses);
+    wrong += in[2][4] != (char)(left + round) || in[3][5] != (char)(left + 1 + round);
     /* Longer than its room, and beside it one that is not. */
     MPI_Irecv(in[2], 10, MPI_BYTE, left, 54, MPI_COMM_WORLD, &requests[0]);
     MPI_Irecv(in[3], MOST, MPI_BYTE, left, 55, MPI_COMM_WORLD, &requests[1]);

@@ -404,6 +404,9 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(queues.kept(), model.arrived.len());
+                let in_order = queues.in_order().into_iter().map(|posted| posted.flight);
+                let expected = model.posted.iter().map(|posted| posted.flight);
+                prop_assert!(in_order.eq(expected));
                 prop_assert_eq!(queues.posted().count(), model.posted.len());
                 prop_assert_eq!(queues.waiting(), model.posted.len());
             }

@@ -467,7 +467,6 @@ impl Carried {
             Some(at) if self.fits(message.bytes(), self.under_way[at].part) => {
                 let receive = &mut self.under_way[at];
                 (receive.peer, receive.tag) = (from, packet.tag);
-                receive.part.bytes = message.bytes() as u32;
                 self.accept(image, at, message);
             }
             _ => self.early.push((from, message)),
@@ -475,8 +474,9 @@ impl Carried {
         true
     }
 
-    /// Gives a receive the message for it, which has its length.
+    /// Gives a receive the message for it, which fits there.
     fn accept(&mut self, image: &mut [u8], at: usize, message: Early) {
+        self.under_way[at].part.bytes = message.bytes() as u32;
         match message {
             Early::Bytes(body) => {
                 let receive = self.end(at);
