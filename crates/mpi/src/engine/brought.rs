@@ -28,7 +28,10 @@ impl Engine {
     /// # Errors
     /// As [`Transport::idle`](crate::transport::Transport::idle).
     pub fn bring_about(&mut self, waited: &[u32]) -> Result<bool> {
-        if !self.matter.saves_wakes(waited, self.eager_max) || !self.is_quiet() {
+        // First bytes that go along with an announcement would have to be put together with what is asked for.
+        let has_firsts = self.first_max != 0;
+        let saves = self.matter.saves_wakes(waited, self.eager_max);
+        if has_firsts || !saves || !self.is_quiet() {
             return Ok(false);
         }
         let Some(carrier) = self.transport.carrier() else {

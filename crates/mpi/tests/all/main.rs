@@ -2,6 +2,7 @@
 //! The tests of this crate from outside, as one program: one for each file would take longer to
 //! link than to run.
 
+mod brought;
 mod buffered;
 mod calls;
 mod collectives;

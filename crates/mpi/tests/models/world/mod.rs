@@ -436,7 +436,7 @@ pub fn complete_carried(
 }
 
 /// Sends what waits for room; the others take it while they wait for something.
-fn drain(engine: &mut Engine) -> Result<()> {
+pub fn drain(engine: &mut Engine) -> Result<()> {
     let mut calls = 0;
     while !engine.is_quiet() {
         calls = if engine.progress()? { 0 } else { calls + 1 };
