@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 /// Bytes of a message of a rank to another, and what they are.
 fn message(seed: u64, (from, to, number): (u32, u32, usize)) -> Vec<u8> {
-    let mixed = seed ^ u64::from(from * 7 + to * 3) ^ number as u64 * 11;
+    let mixed = seed ^ u64::from(from * 7 + to * 3) ^ (number as u64 * 11);
     let bytes = [0, 5, 60, 64, 65, 200, 1000][mixed as usize % 7];
     let first = from as usize * 31 + number * 5;
     (0..bytes).map(|at| (first + at * 3) as u8).collect()
