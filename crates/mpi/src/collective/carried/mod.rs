@@ -4,9 +4,9 @@
 //! In virtual time a rank's process sleeps whenever it waits, and to wake it takes the host longer than to
 //! simulate the message that it waited for. So it gives what is left of a collective away, or all its messages
 //! that are under way ([`crate::transport::Carrier`]), and has it back complete, or as far as it came when
-//! something came for the rank that its process must see. Whoever carries it on sends the same packets in the same order
-//! and waits for the same ones as [`super::Run`] does over an [`Engine`](crate::Engine) whose transport
-//! reads nobody's memory and sends no first bytes.
+//! something came for the rank that its process must see. Whoever carries it on sends the same packets in the
+//! same order and waits for the same ones as [`super::Run`] does over an [`Engine`](crate::Engine) whose
+//! transport reads nobody's memory and sends no first bytes.
 //!
 //! All bytes lie in one image, whatever region of a program they are of: memory that both can reach, and that
 //! is not part of the value. Ranks are those of the world.
@@ -100,7 +100,7 @@ impl UnderWay {
     }
 }
 
-/// A message that was received, and where that is not known what it was.
+/// A message that was received: who takes it back knows the receive alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ended {
     /// As [`UnderWay::post`].
