@@ -410,18 +410,11 @@ impl Engine {
         tag: Option<i32>,
         memory: Memory,
     ) -> Result<Flight> {
-        let flight = self.matter.flights.add(State::Posted { memory });
-        let posted = Posted {
-            context,
-            from,
-            tag,
-            flight,
-        };
-        if let Some(arrived) = self.matter.queues.post(posted) {
-            self.matter.accept(arrived, flight);
+        let (flight, has_come) = self.matter.recv(context, from, tag, memory);
+        if has_come {
             self.follow_up();
         }
-        Ok(Flight(flight))
+        Ok(flight)
     }
 
     /// Receives a message that a probe took.
@@ -528,6 +521,30 @@ impl Engine {
 }
 
 impl Matter {
+    /// As [`Engine::recv`]; also whether a message for it has come, or been announced.
+    #[inline(always)]
+    fn recv(
+        &mut self,
+        context: u32,
+        from: Option<u32>,
+        tag: Option<i32>,
+        memory: Memory,
+    ) -> (Flight, bool) {
+        let flight = self.flights.add(State::Posted { memory });
+        let posted = Posted {
+            context,
+            from,
+            tag,
+            flight,
+        };
+        let arrived = self.queues.post(posted);
+        let has_come = arrived.is_some();
+        if let Some(arrived) = arrived {
+            self.accept(arrived, flight);
+        }
+        (Flight(flight), has_come)
+    }
+
     fn push(&mut self, to: u32, packet: Packet, body: Load) {
         let head = packet.head();
         self.outboxes[to as usize].push_back(Outgoing { head, body });

@@ -63,13 +63,13 @@ static void storm(int rounds) {
   if (me == 0) printf("%ld\n%lx at %.12f\n", sum, order, MPI_Wtime());
 }
 
-/* Messages of all lengths that several are waited for of, some from anybody with any tag, into more room than
-   they need or less, in columns, beside others that nobody waits for yet, at ranks that are late. Rank 0 prints
-   how much was wrong, and what came first when, and says so of all. */
+/* Messages of all lengths, several at once, some from anybody or with any tag, into more room than they need or
+   less, in columns, beside others that nobody waits for yet, at ranks that are late. Rank 0 prints how much was
+   wrong at all ranks, in which order messages came to it, and how long it took. */
 static void exchange(int rounds) {
   enum { MOST = 30000, FROM = 4 };
   static const int lengths[] = {3, 0, 9000, 700, MOST, 17, 8000, 64, 20000, 250};
-  static char out[FROM][MOST], in[FROM + 2][2 * MOST], columns[3000], column[3000];
+  static char out[FROM][MOST], in[FROM + 1][2 * MOST], columns[3000], column[3000];
   unsigned long order = 0;
   int wrong = 0;
   MPI_Datatype apart;
@@ -85,7 +85,7 @@ static void exchange(int rounds) {
     MPI_Status statuses[2 * FROM];
     int count = 0, right = (me + 1) % ranks, left = (me + ranks - 1) % ranks;
     MPI_Pcontrol(3000 * ((me * 7 + round * 3) % 5));
-    /* Of these the receives come last, and one of them takes whatever nobody else does. */
+    /* The receives of these come last. */
     for (int i = 0; i < FROM; i++) {
       int to = (me + i + 1) % ranks, bytes = lengths[(me + i * 3 + round) % 10];
       memset(out[i], me + i + round, sizeof out[i]);

@@ -62,7 +62,6 @@ impl Engine {
             terms,
             tasks: waited.iter().map(|&flight| Task::Wait(flight)).collect(),
             under_way,
-            is_of_messages: true,
             image,
             ..Carried::default()
         };
@@ -101,7 +100,7 @@ impl Matter {
         image: &mut [u8],
     ) -> Option<(Vec<UnderWay>, Away, u32)> {
         let (mut under_way, mut room) = (Vec::new(), 0..image.len());
-        for (flight, state) in self.flights.under_way() {
+        for (flight, &state) in self.flights.under_way() {
             let name = self.flights.name(flight);
             let (peer, context, tag, bytes, stage) = match state {
                 State::Receiving {

@@ -173,14 +173,12 @@ impl Flights {
 
     /// Whether more messages than that are being sent or received.
     pub fn are_more_under_way_than(&self, few: usize) -> bool {
-        let is_under_way =
-            |state: &&State| matches!(state, State::Receiving { .. } | State::Sending { .. });
-        self.states.iter().filter(is_under_way).nth(few).is_some()
+        self.under_way().nth(few).is_some()
     }
 
     /// Messages that are being sent or received.
-    pub fn under_way(&self) -> impl Iterator<Item = (u32, State)> {
-        let all = (0..).zip(self.states.iter().copied());
+    pub fn under_way(&self) -> impl Iterator<Item = (u32, &State)> {
+        let all = (0..).zip(&self.states);
         all.filter(|(_, state)| matches!(state, State::Receiving { .. } | State::Sending { .. }))
     }
 

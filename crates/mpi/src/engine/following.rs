@@ -2,9 +2,7 @@
 //! Short messages that are handed over as they come, out of their packets.
 #![forbid(unsafe_code)]
 
-use super::flight::State;
 use super::packet::{Packet, PacketKind};
-use super::queues::Posted;
 use super::{Engine, Flight, Matter, Memory};
 use crate::error::Result;
 
@@ -14,18 +12,7 @@ pub struct Following<'a>(&'a mut Matter);
 impl Following<'_> {
     /// As [`Engine::recv`].
     pub fn recv(&mut self, context: u32, from: u32, tag: i32, memory: Memory) -> Flight {
-        let Self(matter) = self;
-        let flight = matter.flights.add(State::Posted { memory });
-        let posted = Posted {
-            context,
-            from: Some(from),
-            tag: Some(tag),
-            flight,
-        };
-        if let Some(arrived) = matter.queues.post(posted) {
-            matter.accept(arrived, flight);
-        }
-        Flight(flight)
+        self.0.recv(context, Some(from), Some(tag), memory).0
     }
 }
 

@@ -264,8 +264,7 @@ impl<A: Abi> Outcomes<A> {
     }
 }
 
-/// The messages that requests wait for. None where one waits for something else, or there is no such request:
-/// waiting for them tells.
+/// The messages that requests wait for: of those that wait for something else, or are none, nothing.
 fn messages_of<A: Abi>(process: &Process, requests: Out<Request<A>>, count: usize) -> Vec<u32> {
     let requests = requests.array().slice(count).unwrap_or_default();
     let message = |request: &Request<A>| process.message_of(request.id());

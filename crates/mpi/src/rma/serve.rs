@@ -145,7 +145,7 @@ impl Window {
     }
 
     /// Carries a put or a get of one piece out that has come from this process, if it is one and nothing
-    /// waits before it; whether it has done so.
+    /// waits before it, or begins to receive the data of one; whether it has done so.
     fn take_brief(&mut self, following: &mut Following<'_>, world: u32, message: &[u8]) -> bool {
         let (Some(from), Some(brief)) = (self.group.rank_of(world), Brief::decode(message)) else {
             return false;

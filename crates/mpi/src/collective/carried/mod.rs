@@ -194,7 +194,7 @@ pub enum Reply {
 /// See the module's documentation.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Carried {
-    /// Which messages are its own.
+    /// Which messages are its own; [`NO_CONTEXT`] of messages of the program.
     pub context: u32,
     /// As well.
     pub tag: i32,
@@ -210,10 +210,7 @@ pub struct Carried {
     pub posts: u32,
     /// Those that have not ended, in the order in which they began.
     pub under_way: Vec<UnderWay>,
-    /// Whether these are messages of the program: they may be shorter than what they are received into, and
-    /// it wants to know what has come.
-    pub is_of_messages: bool,
-    /// Those that have come since, if so.
+    /// Those that have come since, if they are messages of the program.
     pub ended: Vec<Ended>,
     /// Messages that have come before their receives, and their senders.
     pub early: Vec<(u32, Early)>,
@@ -355,7 +352,7 @@ impl Carried {
 
     /// Whether a message of so many bytes is one for a receive into there.
     fn fits(&self, bytes: usize, part: Part) -> bool {
-        match self.is_of_messages {
+        match self.is_of_messages() {
             true => bytes <= part.bytes as usize,
             false => bytes == part.bytes as usize,
         }
@@ -371,6 +368,12 @@ impl Carried {
     fn find(&self, peer: u32, is_wanted: impl Fn(Stage) -> bool) -> Option<usize> {
         let mut all = self.under_way.iter();
         all.position(|message| message.peer == peer && is_wanted(message.stage))
+    }
+
+    /// Whether these are messages of the program: they may be shorter than what they are received into, and
+    /// it wants to know what has come.
+    fn is_of_messages(&self) -> bool {
+        self.context == NO_CONTEXT
     }
 
     fn is_own(&self, packet: &Packet) -> bool {
@@ -494,7 +497,7 @@ impl Carried {
     /// A message has come.
     fn end(&mut self, at: usize) -> UnderWay {
         let message = self.under_way.remove(at);
-        if self.is_of_messages {
+        if self.is_of_messages() {
             self.ended.push(Ended {
                 post: message.post,
                 peer: message.peer,

@@ -302,7 +302,6 @@ fn messages(under_way: &[(u32, i32, Part, Stage)], bytes: usize) -> (Carried, Ve
         context: NO_CONTEXT,
         tasks: under_way.iter().map(|it| Task::Wait(it.post)).collect(),
         under_way,
-        is_of_messages: true,
         terms: Terms {
             short: 4,
             packet: 4,
@@ -457,17 +456,17 @@ prop_compose! {
     fn any_carried()(
         tasks in prop::collection::vec(tasks(), 0..6),
         under_way in prop::collection::vec(under_way(), 0..4),
-        ended in prop::collection::vec(ended(), 0..3), is_of_messages: bool,
+        ended in prop::collection::vec(ended(), 0..3), context in prop::sample::select(vec![3, 8, NO_CONTEXT]),
         early in prop::collection::vec((0..4_u32, early()), 0..4),
         image in 15..20_u32,
         numbers: [u32; 12], tag: i32, terms in (0..9_u32, 1..9_u32, any::<bool>(), any::<u32>()),
     ) -> Carried {
         let (short, packet, is_alone, name) = terms;
         Carried {
-            context: numbers[0], tag, operator: numbers[1], tasks,
+            context, tag, operator: numbers[1], tasks,
             terms: Terms { short, packet, is_alone, name },
             next: numbers[2], posts: numbers[3],
-            under_way, is_of_messages, ended, early,
+            under_way, ended, early,
             done: Done {
                 sent: numbers[4], sent_bytes: numbers[5], arrived: numbers[6],
                 unexpected: numbers[7], announced: numbers[8], announced_bytes: numbers[9],
@@ -519,8 +518,8 @@ proptest! {
         carried in any_carried(), wrong in prop::collection::vec((any::<u16>(), any::<u8>()), 0..6),
         came in prop::collection::vec(packets(), 0..9),
     ) {
-        let (context, tag, done) = (own().context, own().tag, Done::default());
-        let carried = Carried { next: 0, posts: 0, context, tag, done, ..carried };
+        let (tag, done) = (own().tag, Done::default());
+        let carried = Carried { next: 0, posts: 0, tag, done, ..carried };
         let mut bytes = carried.write();
         for (at, byte) in wrong {
             let at = usize::from(at) % bytes.len();

@@ -75,7 +75,7 @@ impl UnderWay {
 }
 
 /// Words of which the first says how many of everything there are.
-const HEAD_WORDS: usize = 23;
+const HEAD_WORDS: usize = 22;
 const TASK_WORDS: usize = 4;
 const UNDER_WAY_WORDS: usize = 9;
 const ENDED_WORDS: usize = 4;
@@ -134,7 +134,6 @@ impl Carried {
             done.announced_bytes,
             done.streamed,
             done.streamed_bytes,
-            self.is_of_messages.into(),
             self.ended.len() as u32,
         ];
         head.into_iter().for_each(&mut put);
@@ -178,7 +177,7 @@ impl Carried {
         let under_way = (0..under_way)
             .map(|_| UnderWay::read(reader.words()?, image))
             .collect::<Option<_>>()?;
-        let ended = (0..head[22])
+        let ended = (0..head[21])
             .map(|_| {
                 let [post, peer, tag, bytes] = reader.words::<ENDED_WORDS>()?;
                 let tag = tag.cast_signed();
@@ -216,7 +215,6 @@ impl Carried {
             next: head[7],
             posts: head[8],
             under_way,
-            is_of_messages: head[21] != 0,
             ended,
             early,
             done: Done {
