@@ -44,15 +44,20 @@ class Bench:
         self.len_w = len(dut.cmd_len_i) // self.nodes
         self.status_w = len(dut.status_o) // self.nodes
         self.data_w = len(dut.host_wdata_i)
-        self.clock = 0
+        self.driven = {}    # what inputs were told last
+
+    def drive(self, **inputs):
+        """Tells inputs (by their names without `_i`) their values, if they do not have them."""
+        for name, value in inputs.items():
+            if self.driven.get(name) != value:
+                self.driven[name] = value
+                getattr(self.dut, name + "_i").value = value
 
     async def start(self):
-        dut = self.dut
-        cocotb.start_soon(Clock(dut.clk_i, 10, "ns").start())
-        for signal in (dut.cmd_valid_i, dut.cmd_op_i, dut.cmd_peer_i, dut.cmd_addr_i, dut.cmd_len_i,
-                       dut.cmd_members_i, dut.mem_stall_i, dut.host_req_i, dut.host_we_i,
-                       dut.host_node_i, dut.host_addr_i, dut.host_wdata_i, dut.abort_i):
-            signal.value = 0
+        cocotb.start_soon(Clock(self.dut.clk_i, 10, "ns").start())
+        self.drive(cmd_valid=0, cmd_op=0, cmd_peer=0, cmd_addr=0, cmd_len=0, cmd_members=0,
+                   mem_stall=0, host_req=0, host_we=0, host_node=0, host_addr=0, host_wdata=0,
+                   abort=0)
         await self.reset()
 
     async def reset(self):
@@ -64,25 +69,35 @@ class Bench:
 
     async def host(self, node, addr, write=None):
         """One access of a core to its memory; the value that was read, if it was one."""
-        dut = self.dut
-        dut.host_req_i.value, dut.host_we_i.value = 1, int(write is not None)
-        dut.host_node_i.value, dut.host_addr_i.value = node, addr
-        dut.host_wdata_i.value = write or 0
-        await FallingEdge(dut.clk_i)
-        dut.host_req_i.value = 0
-        return None if write is not None else int(dut.host_rdata_o.value)
+        value = await self._access(node, addr, write)
+        self.drive(host_req=0)
+        return value
+
+    async def _access(self, node, addr, write=None):
+        """As `host`; the request stays, for the next one."""
+        self.drive(host_req=1, host_we=int(write is not None), host_node=node, host_addr=addr,
+                   host_wdata=write or 0)
+        await FallingEdge(self.dut.clk_i)
+        return None if write is not None else int(self.dut.host_rdata_o.value)
+
+    async def write(self, memory):
+        """Words into the first addresses of every node's memory."""
+        for node, content in enumerate(memory):
+            for addr, word in enumerate(content):
+                await self._access(node, addr, word)
+        self.drive(host_req=0)
 
     async def fill(self, rng, words):
         """Random words into the first `words` addresses of every memory."""
         memory = [[rng.getrandbits(self.data_w) for _ in range(words)] for _ in range(self.nodes)]
-        for node, content in enumerate(memory):
-            for addr, word in enumerate(content):
-                await self.host(node, addr, word)
+        await self.write(memory)
         return memory
 
     async def dump(self, words):
-        return [[await self.host(node, addr) for addr in range(words)]
-                for node in range(self.nodes)]
+        memory = [[await self._access(node, addr) for addr in range(words)]
+                  for node in range(self.nodes)]
+        self.drive(host_req=0)
+        return memory
 
     async def run(self, program, limit, stall=0.0, rng=None, watch=False):
         """Runs a program; returns its record, with the messages between the engines if watched.
@@ -114,11 +129,9 @@ class Bench:
                     addr |= command.addr << self.addr_w * node
                     length |= command.length << self.len_w * node
                     members |= command.members << nodes * node
-            dut.cmd_valid_i.value, dut.cmd_op_i.value = valid, op
-            dut.cmd_peer_i.value, dut.cmd_addr_i.value = peer, addr
-            dut.cmd_len_i.value, dut.cmd_members_i.value = length, members
             stalls = sum((rng.random() < stall) << node for node in range(nodes)) if stall else 0
-            dut.mem_stall_i.value = stalls
+            self.drive(cmd_valid=valid, cmd_op=op, cmd_peer=peer, cmd_addr=addr, cmd_len=length,
+                       cmd_members=members, mem_stall=stalls)
             await ReadOnly()
             ready, done = int(dut.cmd_ready_o.value), int(dut.done_o.value)
             short, long = int(dut.err_short_o.value), int(dut.err_long_o.value)
@@ -158,7 +171,7 @@ class Bench:
             history.append(status)
             await FallingEdge(dut.clk_i)
             clock += 1
-        dut.cmd_valid_i.value, dut.mem_stall_i.value = 0, 0
+        self.drive(cmd_valid=0, mem_stall=0)
         for node, commands in enumerate(program.commands):
             assert len(record.done[node]) == len(commands), f"node {node} reports too many ends"
         record.clocks = clock

@@ -69,9 +69,8 @@ async def replay(bench, case, width_bytes):
     """Runs one program; returns what differs, as lines, and the clock of its end."""
     expected, words = case["expected"], case["memory_words"]
     await bench.reset()
-    for node in range(bench.nodes):
-        for addr in range(words):
-            await bench.host(node, addr, first_word(node, addr, case["seed"]))
+    await bench.write([[first_word(node, addr, case["seed"]) for addr in range(words)]
+                       for node in range(bench.nodes)])
     end = max((times[-1] for times in expected["done"] if times), default=0)
     lines = []
     try:

@@ -35,14 +35,6 @@ use std::process::{Command, ExitCode};
 use meter::Meter;
 
 const FORMAT: &[&str] = &["fmt", "--all", "--check"];
-const CLIPPY: &[&str] = &[
-    "clippy",
-    "--workspace",
-    "--all-targets",
-    "--",
-    "-D",
-    "warnings",
-];
 const TEST: &[&str] = &["test", "--workspace", "--no-fail-fast"];
 
 /// What [`command`] builds.
@@ -70,9 +62,9 @@ const fn task(
 const COMMANDS: &[Task] = &[
     task("ci", "everything that has to pass", |_| ci::run()),
     task(
-        "beside",
-        "the second half of `ci`, which runs beside the first",
-        |_| ci::beside(),
+        "lane 1|2",
+        "one half of `ci`, which runs beside the other",
+        ci::run_lane,
     ),
     task("test", "what every change of Rust code has to pass", |_| {
         steps(&[FORMAT, TEST])

@@ -5,8 +5,8 @@
 //! ```
 //! use corecast_study::{ChipChoice, FlowPlan, FlowStudy};
 //! let chip = ChipChoice::find("nagam", &[]).expect("built in");
-//! let text = include_str!("../../../../examples/fir.toml");
-//! let study = FlowStudy::new(FlowPlan::new(chip, text, "fir.toml"))?;
+//! let text = std::fs::read_to_string("../../examples/fir.toml").expect("part of the sources");
+//! let study = FlowStudy::new(FlowPlan::new(chip, &text, "fir.toml"))?;
 //! let cases = study.run(&study.programs(None)?, &())?;
 //! assert!(cases[0].result.is_right());
 //! # Ok::<(), corecast_study::StudyError>(())
