@@ -6,7 +6,6 @@ pub mod case;
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -49,8 +48,6 @@ pub struct Shared {
     ranks: u32,
     /// By sender and receiver.
     queues: Vec<Queue>,
-    /// Packets in the queues of a receiver: ranks look for some more often than for anything else.
-    packets: Vec<AtomicUsize>,
     joints: Vec<[Joint; JOINTS]>,
     lines: Vec<Vec<Line>>,
     data: Vec<Data>,
@@ -125,10 +122,7 @@ impl Memory {
 
     /// Takes what has come, as it feels like it.
     fn take(&mut self, from: Option<u32>, take: &mut dyn FnMut(u32, Head, &[u8])) -> bool {
-        let (ranks, rank) = (self.shared.ranks, self.rank as usize);
-        if self.shared.packets[rank].load(Ordering::Relaxed) == 0 {
-            return false;
-        }
+        let ranks = self.shared.ranks;
         let first = self.random(u64::from(ranks)) as u32;
         let mut has_some = false;
         for sender in (0..ranks).map(|index| (first + index) % ranks) {
@@ -137,7 +131,6 @@ impl Memory {
             }
             let packet = self.queue(sender, self.rank).lock().unwrap().pop_front();
             if let Some((head, body)) = packet {
-                self.shared.packets[rank].fetch_sub(1, Ordering::Relaxed);
                 take(sender, head, &body);
                 has_some = true;
             }
@@ -218,7 +211,6 @@ impl Transport for Memory {
         let has_room = queue.len() < QUEUE_MAX;
         if has_room {
             queue.push_back((head, body.to_vec()));
-            self.shared.packets[to as usize].fetch_add(1, Ordering::Relaxed);
         }
         has_room
     }
@@ -365,7 +357,6 @@ pub fn transports(ranks: u32, seed: u64) -> Vec<Memory> {
     let shared = Arc::new(Shared {
         ranks,
         queues: (0..ranks * ranks).map(|_| Queue::default()).collect(),
-        packets: (0..ranks).map(|_| AtomicUsize::default()).collect(),
         joints: (0..ranks * ranks).map(|_| Default::default()).collect(),
         lines: (0..ranks).map(|_| lines()).collect(),
         data: (0..ranks).map(|_| Data(UnsafeCell::new(data()))).collect(),
